@@ -142,17 +142,20 @@ class Runtime:
             needs ^= lowest
             index, port, resume = self._by_bit[lowest]
             self._running_port.port = port
-            self.wakes += 1
             try:
                 port.accept(self._answers(index), now)
-                if resume is None:
-                    self._stop(index)
-                else:
-                    resume(None)
-                    if not port.count:
-                        raise RuntimeError(
-                            f"{self.name(index)}'s program awaited something that is not an "
-                            "operation of its host port")
+                if not port.queue or not port.follow():
+                    self.wakes += 1
+                    if resume is None:
+                        self._stop(index)
+                    else:
+                        resume(None)
+                        if port.queue:
+                            port.line_up()
+                        elif not port.count:
+                            raise RuntimeError(
+                                f"{self.name(index)}'s program awaited something that is not an "
+                                "operation of its host port")
             except StopIteration as end:
                 self._results[index] = end.value
                 self._coroutines[index] = None
@@ -220,7 +223,9 @@ class Runtime:
         """Put the STOP, unless entries that the program left in its block must go first: their
         marks need the answers."""
         port = self.ports[index]
-        if not port.count:
+        if port.queue:
+            port.line_up()
+        elif not port.count:
             port.stop()
             self._stopped[index] = True
 

@@ -28,8 +28,6 @@ class Task(Request):
     """``call`` on ``comm``, which has begun: ``coroutine`` is all of it. Where it ``receives``,
     what has come is in its status, be it that the receive has failed."""
 
-    __slots__ = ("call", "_coroutine", "_receives", "_condition", "_what")
-
     def __init__(self, library: Any, call: Call, comm: Any, coroutine: Coroutine[Any, Any, Any],
                  *, receives: bool) -> None:
         super().__init__(library, comm)

@@ -37,7 +37,7 @@ class Data:
         The kind of its basic elements, 0 if nobody says (:func:`~.datatypes.element_of`).
     """
 
-    __slots__ = ("pieces", "length", "element", "_flat", "_places", "_process", "_staging")
+    __slots__ = ("pieces", "length", "element", "_parts", "_process", "_staging")
 
     def __init__(self, process: Process, base: int, places: list[Piece], flat: Any = None,
                  staging: tuple[Store, int, int] | None = None) -> None:
@@ -49,8 +49,12 @@ class Data:
             self.length = sum([length for _, length in places])
         self.element = 0
         self._process = process
-        self._flat = flat
-        self._places = places
+        self._parts: list[tuple[int, memoryview]] = []
+        """Where each piece is in memory, and in the array."""
+        if flat is not None:
+            view = flat.data
+            for at, length in places:
+                self._parts.append((base + at, view[at:at + length]))
         self._staging = staging
 
     def of(self, dtype: np.dtype[Any] | None) -> "Data":
@@ -60,25 +64,17 @@ class Data:
 
     def save(self) -> "Data":
         """Put the array's bytes into memory, in no time."""
-        flat = self._flat
-        if flat is not None:
-            view = flat.data
-            for (at, length), (address, _) in zip(self._places, self.pieces, strict=True):
-                self._process.write(address, view[at:at + length])
+        for address, part in self._parts:
+            self._process.write(address, part)
         return self
 
     def fill(self, length: int) -> None:
         """Take the first ``length`` bytes from memory into the array, in no time."""
-        flat = self._flat
-        if flat is None:
-            return
-        view = flat.data
-        for (at, size), (address, _) in zip(self._places, self.pieces, strict=True):
-            part = min(size, length)
-            if part <= 0:
-                break
-            self._process.read_into(address, view[at:at + part])
-            length -= part
+        for address, part in self._parts:
+            if length < len(part):
+                part = part[:max(length, 0)]
+            self._process.read_into(address, part)
+            length -= len(part)
 
     def part(self, first: int, length: int) -> list[Piece]:
         """Pieces of ``length`` bytes from byte ``first`` on."""
@@ -127,7 +123,7 @@ class Buffers:
         self._store = store
         self._roots: dict[int, tuple[Any, int, int]] = {}
         """By the identity of an array that owns its memory: it, where numpy has it, its place."""
-        self._whole: dict[int, tuple[int, Any, list[Piece], int]] = {}
+        self._whole: dict[int, Data] = {}
         """Of the same arrays: the place, the bytes as numpy sees them, and where they are in
         them."""
 
@@ -143,8 +139,8 @@ class Buffers:
         address = self._process.allocate(max(array.nbytes, 1), ALIGN)
         self._roots[id(array)] = array, array.__array_interface__["data"][0], address
         flat = array.reshape(-1).view(np.uint8)
-        self._whole[id(array)] = (address, flat, [(0, len(flat))] if len(flat) else [],
-                                  element_of(array.dtype))
+        self._whole[id(array)] = Data(self._process, address,
+                                      [(0, len(flat))] if len(flat) else [], flat).of(array.dtype)
         return array
 
     @contextmanager
@@ -171,10 +167,7 @@ class Buffers:
         """
         whole = self._whole.get(id(buffer))
         if whole is not None:
-            address, flat, places, element = whole
-            data = Data(self._process, address, places, flat)
-            data.element = element
-            return data
+            return whole
         if buffer is None:
             return Data(self._process, 0, [])
         array, count, datatype = buffer, None, None

@@ -14,6 +14,8 @@ __all__ = ["Call", "Calls", "Sent", "called"]
 BEGIN, END = int(Kind.BEGIN), int(Kind.END)
 COMMUNICATE = int(Activity.COMMUNICATE)
 Result = TypeVar("Result")
+_new = tuple.__new__
+"""Makes a named tuple of a tuple as it is: a message has no time for more."""
 
 
 class Call(IntEnum):
@@ -106,55 +108,48 @@ class Calls:
         How often the program made each call.
     sent
         How many messages of each kind were sent.
+    current
+        The outermost call, in which the program is.
     """
 
-    __slots__ = ("count", "sent", "current", "_port")
+    __slots__ = ("count", "sent", "current", "port")
 
     def __init__(self, port: Port) -> None:
         self.count: Counter[Call] = Counter()
         self.sent: Counter[Sent] = Counter()
         self.current: Call | None = None
-        self._port = port
+        self.port = port
 
     def note(self, rank: int, length: int) -> None:
         """A message of ``length`` bytes goes to ``rank``."""
         assert self.current is not None
-        self.sent[Sent(self.current, rank, length)] += 1
-
-    def begin(self, call: Call) -> bool:
-        """``call`` begins; whether it is the outermost."""
-        if self.current is not None:
-            return False
-        self.current = call
-        self.count[call] += 1
-        if self._port.marking:
-            self._port.mark(COMMUNICATE, BEGIN, int(call))
-        return True
-
-    def end(self) -> None:
-        """The outermost call ends."""
-        assert self.current is not None
-        port = self._port
-        if port.marking:
-            port.mark(COMMUNICATE, END, int(self.current))
-        else:
-            port.unkept = port.cpu_cycles + port.untimed
-        self.current = None
+        self.sent[_new(Sent, (self.current, rank, length))] += 1
 
 
 def called(call: Call) -> Callable[[Callable[..., Coroutine[Any, Any, Result]]],
                                    Callable[..., Coroutine[Any, Any, Result]]]:
     """Makes a method of an object with ``calls`` the call ``call``."""
+    number = int(call)
+
     def made(function: Callable[..., Coroutine[Any, Any, Result]]
              ) -> Callable[..., Coroutine[Any, Any, Result]]:
         @wraps(function)
         async def counted(self: Any, *arguments: Any, **named: Any) -> Result:
             calls: Calls = self.calls
-            if not calls.begin(call):
+            if calls.current is not None:
                 return await function(self, *arguments, **named)
+            calls.current = call
+            calls.count[call] += 1
+            if calls.port.marking:
+                calls.port.mark(COMMUNICATE, BEGIN, number)
             try:
                 return await function(self, *arguments, **named)
             finally:
-                calls.end()
+                port = calls.port
+                if port.marking:
+                    port.mark(COMMUNICATE, END, number)
+                else:
+                    port.unkept = port.cpu_cycles + port.untimed
+                calls.current = None
         return counted
     return made

@@ -48,6 +48,8 @@ class Channel(Protocol):
     can_read: bool
     segments: int
     """Most pieces of one write or read at this end."""
+    busy: bool
+    """Whether :meth:`look` may find something: always, where only a look tells."""
 
     async def open(self) -> None:
         """Connect to all others, which do the same."""

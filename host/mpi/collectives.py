@@ -12,7 +12,7 @@
 ``ALGORITHMS`` has these as names.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 
@@ -62,6 +62,7 @@ class Collectives:
     tags: int
     begun: int
     talks: bool
+    _data: Callable[[Any, str], Data]
 
     # Messages in the collective context
 
@@ -117,9 +118,6 @@ class Collectives:
         if root is not None and not 0 <= root < self.size:
             raise MpiError(ErrorClass.ERR_ROOT, f"rank {self.rank}: {call}: there is no root "
                            f"{root} in {self.name}, which has 0 to {self.size - 1}")
-
-    def _data(self, buffer: Any, call: str) -> Data:
-        return self.library.buffers.data(buffer, call)
 
     # Synchronisation and broadcast
 

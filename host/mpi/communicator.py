@@ -14,6 +14,7 @@ from .errors import ErrorClass, MpiError
 from .groups import Group
 from .matching import Unexpected
 from .operators import MAX
+from .packets import Packet
 from .requests import Receive, Request
 from .status import Status
 
@@ -57,6 +58,7 @@ class Comm(Collectives):
         self.context = context
         self.rank = group.rank
         self.size = group.size
+        self._data = library.buffers.data
         self.freed = False
         self.errhandler: Any = None
         self.handle: Any = None
@@ -87,10 +89,10 @@ class Comm(Collectives):
 
     # Sends
 
-    def _begin(self, call: str, buffer: Any, rank: int, tag: int, **how: bool
-               ) -> Awaitable[Request]:
+    def _begin(self, call: str, buffer: Any, rank: int, tag: int, kind: Packet = Packet.EAGER,
+               buffered: bool = False) -> Awaitable[Request]:
         return self.library.send(call, self, self.context, self._data(buffer, call), rank, tag,
-                                 **how)
+                                 kind, buffered)
 
     def _end(self, request: Request) -> Awaitable[Any]:
         return NOTHING if request.done else self.library.until_done(request)
@@ -98,17 +100,19 @@ class Comm(Collectives):
     @called(Call.Send)
     async def Send(self, buf: Any, dest: int, tag: int = 0) -> None:
         """Send; returns when ``buf`` may be changed."""
-        await self._end(await self._begin("Send", buf, dest, tag))
+        request = await self._begin("Send", buf, dest, tag)
+        if not request.done:
+            await self.library.until_done(request)
 
     @called(Call.Ssend)
     async def Ssend(self, buf: Any, dest: int, tag: int = 0) -> None:
         """Send; returns when the message has been matched."""
-        await self._end(await self._begin("Ssend", buf, dest, tag, sync=True))
+        await self._end(await self._begin("Ssend", buf, dest, tag, Packet.EAGER_SYNC))
 
     @called(Call.Rsend)
     async def Rsend(self, buf: Any, dest: int, tag: int = 0) -> None:
         """Send a message whose receive has been posted."""
-        await self._end(await self._begin("Rsend", buf, dest, tag, ready=True))
+        await self._end(await self._begin("Rsend", buf, dest, tag, Packet.EAGER_READY))
 
     @called(Call.Bsend)
     async def Bsend(self, buf: Any, dest: int, tag: int = 0) -> None:
@@ -123,12 +127,12 @@ class Comm(Collectives):
     @called(Call.Issend)
     async def Issend(self, buf: Any, dest: int, tag: int = 0) -> Request:
         """Begin Ssend."""
-        return await self._begin("Issend", buf, dest, tag, sync=True)
+        return await self._begin("Issend", buf, dest, tag, Packet.EAGER_SYNC)
 
     @called(Call.Irsend)
     async def Irsend(self, buf: Any, dest: int, tag: int = 0) -> Request:
         """Begin Rsend."""
-        return await self._begin("Irsend", buf, dest, tag, ready=True)
+        return await self._begin("Irsend", buf, dest, tag, Packet.EAGER_READY)
 
     @called(Call.Ibsend)
     async def Ibsend(self, buf: Any, dest: int, tag: int = 0) -> Request:

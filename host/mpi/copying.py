@@ -1,13 +1,13 @@
 """Copies by the CPU, from and to pieces of a process's memory: through the cache, a word at a
 time."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Awaitable, Iterable, Sequence
 
 from ...layouts.trace import Activity, Kind
 from ..via.process import Process
 
-__all__ = ["Piece", "Pieces", "copy", "cut", "gather", "scatter", "total",
-           "touch_for"]
+__all__ = ["Piece", "Pieces", "copy", "cut", "gather", "queue_copy", "queue_traffic",
+           "scatter", "total", "touch_for"]
 
 BEGIN, END = int(Kind.BEGIN), int(Kind.END)
 COPY = int(Activity.COPY)
@@ -61,21 +61,37 @@ def cut(pieces: Iterable[Piece], first: int, length: int) -> list[Piece]:
     return found
 
 
-async def copy(process: Process, source: Pieces, destination: Pieces) -> None:
+def copy(process: Process, source: Pieces, destination: Pieces) -> Awaitable[None]:
     """Copy all of ``source`` to the beginning of ``destination``: charged."""
+    queue_copy(process, source, destination)
+    return process.port.settle()
+
+
+def queue_copy(process: Process, source: Pieces, destination: Pieces) -> None:
+    """The same, its traffic queued (:meth:`Process.queue_touch`)."""
     length = total(source)
-    if not length:
-        return
+    if length:
+        queue_traffic(process, source, destination, length)
+        scatter(process, destination, gather(process, source))
+
+
+def queue_traffic(process: Process, source: Pieces, destination: Pieces, length: int) -> None:
+    """What the CPU does for a copy of ``length`` bytes, all of ``source``, queued; the bytes stay
+    where they are."""
     port = process.port
     if port.marking:
         port.mark(COPY, BEGIN, 0)
     port.work("copy_word", max(-(-length // 8), len(source), len(destination)))
     for at, size in source:
-        await process.touch(at, size)
-    await touch_for(process, destination, length)
+        process.queue_touch(at, size)
+    for at, size in destination:
+        if size >= length:
+            process.queue_touch(at, length, True)
+            break
+        process.queue_touch(at, size, True)
+        length -= size
     if port.marking:
         port.mark(COPY, END, 0)
-    scatter(process, destination, gather(process, source))
 
 
 async def touch_for(process: Process, pieces: Pieces, length: int) -> None:

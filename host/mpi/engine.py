@@ -7,10 +7,12 @@ that packets never overtake each other.
 
 from collections import deque
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, TypeVar
 
 from ...layouts.trace import Activity, Kind
 from ..port.port import Port
+from ..port.suspension import NOTHING
 from .background import Task, aside
 from .channel import SHARE, Arrived, Channel
 from .copying import Pieces
@@ -27,7 +29,7 @@ MOST = 2 * SHARE
 """Most packets that a look takes from a channel that is alone, as from two together."""
 
 Result = TypeVar("Result")
-Later = tuple[Header, Pieces, Callable[[], Any] | None]
+Later = tuple[bytes, Pieces, Callable[[], Any] | None]
 
 
 class Engine:
@@ -48,7 +50,9 @@ class Engine:
         self._port = port
         self._rank = rank
         self._channels = channels
-        self._to = to
+        self._aside = channels[1:]
+        self.to = to
+        """The channel to each rank."""
         self._prices = prices
         self._world = world
         self._later: dict[int, deque[Later]] = {}
@@ -62,10 +66,6 @@ class Engine:
         """What handles each kind of packet."""
         self._handlers = handlers
 
-    def channel(self, rank: int) -> Channel:
-        """The channel to ``rank``."""
-        return self._to[rank]
-
     # Packets that go
 
     @property
@@ -75,21 +75,24 @@ class Engine:
 
     def generous(self, rank: int) -> bool:
         """Whether a message may go to ``rank`` with its data at once."""
-        return (not self._later or not self._later.get(rank)) and self._to[rank].generous(rank)
+        return (not self._later or not self._later.get(rank)) and self.to[rank].generous(rank)
 
-    async def packet(self, rank: int, header: Header, pieces: Pieces = (),
-                     left: Callable[[], Any] | None = None) -> None:
+    def packet(self, rank: int, header: bytes, pieces: Pieces = (),
+               left: Callable[[], Any] | None = None) -> Awaitable[None]:
         """Send a packet to ``rank``, or keep it until it can go. ``left`` is called when ``pieces``
         may be changed."""
-        channel = self._to[rank]
-        if self._later and self._later.get(rank) or not channel.ready(rank):
+        if self._later and self._later.get(rank) or not self.to[rank].ready(rank):
             self._port.spend(self._prices.later)
             self._later.setdefault(rank, deque()).append((header, pieces, left))
-            return
-        port = self._port
-        port.spend(self._prices.packet)
+            return NOTHING
+        return self._send(rank, header, pieces, left)
+
+    async def _send(self, rank: int, header: bytes, pieces: Pieces,
+                    left: Callable[[], Any] | None) -> None:
+        self._port.spend(self._prices.packet)
         self._world.under_way[rank] += 1
-        await self._below(channel.send(rank, header.pack(), pieces))
+        sending = self.to[rank].send(rank, header, pieces)
+        await (self._marked(sending) if self._port.marking else sending)
         if left is not None:
             left()
 
@@ -97,14 +100,14 @@ class Engine:
                     done: Callable[[], Any]) -> None:
         """Write memory of ``rank``."""
         self._world.under_way[self._rank] += 1
-        await self._below(self._to[rank].write(rank, pieces, handles, address, handle,
+        await self._below(self.to[rank].write(rank, pieces, handles, address, handle,
                                                self._ended(done)))
 
     async def read(self, rank: int, pieces: Pieces, handles: list[int], address: int, handle: int,
                    done: Callable[[], Any]) -> None:
         """Read memory of ``rank``."""
         self._world.under_way[self._rank] += 1
-        await self._below(self._to[rank].read(rank, pieces, handles, address, handle,
+        await self._below(self.to[rank].read(rank, pieces, handles, address, handle,
                                               self._ended(done)))
 
     def _ended(self, done: Callable[[], Any]) -> Callable[[], Any]:
@@ -115,14 +118,9 @@ class Engine:
 
     async def _send_later(self) -> None:
         for rank, later in list(self._later.items()):
-            channel = self._to[rank]
+            channel = self.to[rank]
             while later and channel.ready(rank):
-                header, pieces, left = later.popleft()
-                self._port.spend(self._prices.packet)
-                self._world.under_way[rank] += 1
-                await self._below(channel.send(rank, header.pack(), pieces))
-                if left is not None:
-                    left()
+                await self._send(rank, *later.popleft())
             if not later:
                 del self._later[rank]
 
@@ -145,7 +143,7 @@ class Engine:
 
     def until_done(self, request: Request) -> Awaitable[None]:
         """Handle what arrives until ``request`` has ended (:meth:`until`)."""
-        return self.until(lambda: request.done, request.describe)
+        return self.until(partial(getattr, request, "done"), request.describe)
 
     async def until(self, condition: Callable[[], Any], what: Callable[[], str]) -> None:
         """Handle what arrives until ``condition()`` holds.
@@ -159,21 +157,22 @@ class Engine:
             while not condition():
                 await aside(condition, what)
             return
-        port, others = self._port, self._channels[1:]
+        port, world = self._port, self._world
         if self._later:
             await self._send_later()
         if self.tasks:
             await self._go_on()
         while not condition():
             packet = None
-            for channel in others:
-                packet = await self._below(channel.look())
-                if packet is not None:
-                    break
+            for channel in self._aside:
+                if channel.busy or port.marking:
+                    packet = await self._below(channel.look())
+                    if packet is not None:
+                        break
             if packet is None:
                 # Else it will have credits, by packets only channels know.
-                if not self._later or self._world.has_ended(self._later):
-                    self._world.wait(self._rank, what)
+                if not self._later or world.has_ended(self._later):
+                    world.wait(self._rank, what)
                 port.waiting_text = what
                 if port.marking:
                     port.mark(WAITING, BEGIN, 0)
@@ -181,7 +180,7 @@ class Engine:
                 if port.marking:
                     port.mark(WAITING, END, 0)
                 port.waiting_text = ""
-                self._world.go(self._rank)
+                world.waiting.pop(self._rank, None)
             if packet is not None:
                 await self._handle(packet)
             if self._later:
@@ -218,7 +217,8 @@ class Engine:
         handler = self._handlers.get(header.kind)
         if handler is not None:
             await handler(packet, header)
-        await self._below(packet.release())
+        released = packet.release()
+        await (self._marked(released) if self._port.marking else released)
 
     def _below(self, call: Awaitable[Result]) -> Awaitable[Result]:
         """What ``call``, one of the channel's, gives; its time is marked. Where marks are not kept

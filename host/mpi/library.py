@@ -207,15 +207,14 @@ class Mpi:
 
     # Messages
 
-    async def send(self, call: str, comm: Comm, context: int, data: Data, rank: int, tag: int, *,
-                   sync: bool = False, ready: bool = False, buffered: bool = False) -> Request:
-        """Begin a send."""
+    async def send(self, call: str, comm: Comm, context: int, data: Data, rank: int, tag: int,
+                   kind: Packet = Packet.EAGER, buffered: bool = False) -> Request:
+        """Begin a send (``kind``: :class:`~.requests.Send`)."""
         self.port.spend(self.prices.send)
         if rank == PROC_NULL:
             return self._nobody()
         self._check(call, comm, rank, tag)
-        send = Send(self, next(self._numbers), call, comm, rank, context, tag, data, sync=sync,
-                    ready=ready)
+        send = Send(self, next(self._numbers), call, comm, rank, context, tag, data, kind)
         self.calls.note(send.world_rank, data.length)
         if buffered:
             return await self._buffered(send)
@@ -254,7 +253,8 @@ class Mpi:
         await copy(self.process, data.pieces, inner.pieces)
         data.free()
         later = Send(self, send.number, send.call, send.comm, send.rank, send.context, send.tag,
-                     inner, after=lambda: attached.give(place))
+                     inner, send.kind)
+        later.after = lambda: attached.give(place)
         await self.sending.begin(later)
         send.done = True
         return send

@@ -1,8 +1,9 @@
 """Matching: posted receives, and messages that nobody waits for, by context."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
+from ..port.port import Port
+from ..port.work import Charge
 from .constants import ANY_SOURCE, ANY_TAG
 from .packets import Header
 from .requests import Receive
@@ -21,14 +22,16 @@ class Unexpected:
 
 
 class Matching:
-    """Both queues of each context, oldest first. ``searched`` is called for each entry compared."""
+    """Both queues of each context, oldest first. ``port`` is charged ``search`` for each entry
+    compared."""
 
-    __slots__ = ("posted", "unexpected", "_searched")
+    __slots__ = ("posted", "unexpected", "_port", "_search")
 
-    def __init__(self, searched: Callable[[], None]) -> None:
+    def __init__(self, port: Port, search: Charge) -> None:
         self.posted: dict[int, list[Receive]] = {}
         self.unexpected: dict[int, list[Unexpected]] = {}
-        self._searched = searched
+        self._port = port
+        self._search = search
 
     def arrived(self, header: Header) -> Receive | None:
         """The first posted receive that takes the message, which is then no longer posted."""
@@ -36,7 +39,7 @@ class Matching:
         if posted:
             source, tag = header.source, header.tag
             for index, receive in enumerate(posted):
-                self._searched()
+                self._port.spend(self._search)
                 if receive.takes(source, tag):
                     return posted.pop(index)
         return None
@@ -50,7 +53,7 @@ class Matching:
         kept = self.unexpected.get(receive.context)
         if kept:
             for index, message in enumerate(kept):
-                self._searched()
+                self._port.spend(self._search)
                 if receive.takes(message.header.source, message.header.tag):
                     return kept.pop(index)
         self.posted.setdefault(receive.context, []).append(receive)
@@ -61,14 +64,14 @@ class Matching:
         posted = self.posted.get(receive.context, [])
         if receive not in posted:
             return False
-        self._searched()
+        self._port.spend(self._search)
         posted.remove(receive)
         return True
 
     def find(self, context: int, source: int, tag: int) -> Unexpected | None:
         """The first kept message from ``source`` with ``tag``; it stays."""
         for message in self.unexpected.get(context, ()):
-            self._searched()
+            self._port.spend(self._search)
             header = message.header
             if source in (ANY_SOURCE, header.source) and tag in (ANY_TAG, header.tag):
                 return message

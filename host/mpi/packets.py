@@ -1,17 +1,18 @@
 """Packets of the layer: their kinds and headers.
 
-A header has 24 bytes; those of the kinds in LONG, which name memory, 40. ``channel`` is a byte that
-belongs to the channel below.
+A header has 24 bytes; those of the kinds in LONG, which name memory, 40. A byte of it, which is 0
+here, belongs to the channel below.
 """
 
 from enum import IntEnum
 from struct import Struct
 from typing import NamedTuple
 
-__all__ = ["CHANNEL_AT", "HEADER_BYTES", "LONG", "LONG_BYTES", "Header", "Packet", "parse"]
+__all__ = ["CHANNEL_AT", "HEADER_BYTES", "LONG", "LONG_BYTES", "Header", "Packet", "pack_short",
+           "parse"]
 
-_SHORT = Struct("<BBHHHiIII")
-_LONG = Struct("<BBHHHiIIIQQ")
+_SHORT = Struct("<BxHHHiIII")
+_LONG = Struct("<BxHHHiIIIQQ")
 HEADER_BYTES = _SHORT.size
 LONG_BYTES = _LONG.size
 CHANNEL_AT = 1
@@ -47,35 +48,36 @@ LONG = frozenset({Packet.REQUEST, Packet.REPLY})
 
 
 class Header(NamedTuple):
-    """A header. ``source`` is the sender's rank in the world, ``length`` the bytes of the whole
-    message, ``send`` and ``receive`` the numbers of its requests at both ends, ``element`` the kind
-    of what it is made of."""
+    """A header, in the order of its fields in memory. ``source`` is the sender's rank in the world,
+    ``element`` the kind of what the message is made of, ``length`` the bytes of all of it, ``send``
+    and ``receive`` the numbers of its requests at both ends."""
 
     kind: int
     context: int = 0
     source: int = 0
+    element: int = 0
     tag: int = 0
     length: int = 0
     send: int = 0
     receive: int = 0
     address: int = 0
     handle: int = 0
-    element: int = 0
 
     def pack(self) -> bytes:
         """Its bytes."""
-        kind, context, source, tag, length, send, receive, address, handle, element = self
-        if kind in LONG:
-            return _LONG.pack(kind, 0, context, source, element, tag, length, send, receive,
-                              address, handle)
-        return _SHORT.pack(kind, 0, context, source, element, tag, length, send, receive)
+        return _LONG.pack(*self) if self[0] in LONG else _SHORT.pack(*self[:SHORT])
+
+
+SHORT = Header._fields.index("address")
+"""Fields of a short header."""
+pack_short = _SHORT.pack
+"""The bytes of a short header, of all its fields in their order."""
+_NOWHERE = 0, 0
+_new = tuple.__new__
 
 
 def parse(data: bytes) -> Header:
     """The header at the beginning of ``data``."""
     if data[0] in LONG:
-        kind, _, context, source, element, tag, length, send, receive, address, handle = \
-            _LONG.unpack_from(data)
-        return Header(kind, context, source, tag, length, send, receive, address, handle, element)
-    kind, _, context, source, element, tag, length, send, receive = _SHORT.unpack_from(data)
-    return Header(kind, context, source, tag, length, send, receive, 0, 0, element)
+        return _new(Header, _LONG.unpack_from(data))
+    return _new(Header, _SHORT.unpack_from(data) + _NOWHERE)

@@ -1,5 +1,6 @@
 """Receives: messages that arrive, matched or kept, and the receiver's part of long ones."""
 
+from collections.abc import Awaitable
 from typing import Any
 
 from .channel import Arrived
@@ -20,12 +21,12 @@ class Receiving:
     def __init__(self, ends: Ends, name_of: Any) -> None:
         self._ends = ends
         self._process = ends.process
-        self._port = port = ends.port
+        self._port = ends.port
         self._engine = ends.engine
         self._store = ends.store
         self._prices = prices = ends.prices
         self._name_of = name_of
-        self.matching = Matching(lambda: port.spend(prices.search))
+        self.matching = Matching(ends.port, prices.search)
         self._open: dict[int, Receive] = {}
         """Receives whose data are on the way, by number."""
 
@@ -50,7 +51,7 @@ class Receiving:
             await self._reply(receive, header, message.world_rank)
             return
         if header.kind == Packet.EAGER_SYNC:
-            await self._engine.packet(message.world_rank, Header(Packet.SYNCED, send=header.send))
+            await self._synced(message.world_rank, header)
         if receive.error is None:
             self._ends.charge_blocks(receive.data)
             await copy(self._process, [(message.place, header.length)] if header.length else [],
@@ -73,7 +74,7 @@ class Receiving:
             return
         self._match(receive, header)
         if header.kind == Packet.EAGER_SYNC:
-            await self._engine.packet(packet.rank, Header(Packet.SYNCED, send=header.send))
+            await self._synced(packet.rank, header)
         if receive.error is None:
             if len(receive.data.pieces) > 1:
                 self._ends.charge_blocks(receive.data)
@@ -112,9 +113,9 @@ class Receiving:
     async def _reply(self, receive: Receive, header: Header, rank: int) -> None:
         """The message may come: read it, or say where it goes."""
         self._port.spend(self._prices.protocol)
-        engine, channel = self._engine, self._engine.channel(rank)
+        engine, channel = self._engine, self._engine.to[rank]
         if receive.error is not None or not header.length:
-            await engine.packet(rank, Header(Packet.FINISH, send=header.send))
+            await engine.packet(rank, Header(Packet.FINISH, send=header.send).pack())
             receive.ended()
             return
         self._open[receive.number] = receive
@@ -122,7 +123,7 @@ class Receiving:
         if not reads and self._ends.way(channel) == BOUNCE:
             self._ends.charge_blocks(receive.data)
             await engine.packet(rank, Header(Packet.REPLY, send=header.send,
-                                             receive=receive.number))
+                                             receive=receive.number).pack())
             return
         pieces = receive.data.part(0, header.length)
         if len(pieces) > 1 and not (reads and self._ends.in_segments(channel, pieces)):
@@ -134,32 +135,36 @@ class Receiving:
             async def done() -> None:
                 del self._open[receive.number]
                 await self._end(receive, rank)
-                await engine.packet(rank, Header(Packet.FINISH, send=header.send))
+                await engine.packet(rank, Header(Packet.FINISH, send=header.send).pack())
 
             await engine.read(rank, pieces, handles, header.address, header.handle, done)
         else:
             await engine.packet(rank, Header(Packet.REPLY, send=header.send,
                                              receive=receive.number, address=pieces[0][0],
-                                             handle=handles[0]))
+                                             handle=handles[0]).pack())
 
     async def _end(self, receive: Receive, rank: int) -> None:
         if receive.temporary is not None:
             self._ends.charge_blocks(receive.data)
             await copy(self._process, [receive.temporary], receive.data.pieces)
             self._store.give(*receive.temporary)
-        await self._ends.leave(self._engine.channel(rank), receive.regions)
+        await self._ends.leave(self._engine.to[rank], receive.regions)
         receive.ended()
 
     # Both
 
+    def _synced(self, rank: int, header: Header) -> Awaitable[None]:
+        """Tell the sender that its message is matched."""
+        return self._engine.packet(rank, Header(Packet.SYNCED, send=header.send).pack())
+
     def _match(self, receive: Receive, header: Header) -> None:
         self._port.spend(self._prices.match)
-        receive.matched(header.source, header.tag, header.length)
-        element = receive.data.element
-        if header.length > receive.data.length:
+        length, element = header.length, receive.data.element
+        receive.matched(header.source, header.tag, length)
+        if length > receive.data.length:
             self._fail(receive, ErrorClass.ERR_TRUNCATE, header, f"has room for "
                        f"{receive.data.length}")
-        elif element and header.element and element != header.element and header.length:
+        elif element != header.element and element and header.element and length:
             self._fail(receive, ErrorClass.ERR_TYPE, header, f"is of {element_name(element)}")
 
     @staticmethod

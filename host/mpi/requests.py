@@ -1,11 +1,12 @@
 """Requests: sends and receives that have begun."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from .buffers import Data
 from .constants import ANY_SOURCE, ANY_TAG
 from .errors import MpiError, RequestError
+from .packets import Packet
 from .status import Status
 
 __all__ = ["Receive", "Request", "Send", "given"]
@@ -33,16 +34,16 @@ class Request:
         Whether a call has completed it.
     """
 
-    __slots__ = ("library", "comm", "number", "done", "_status", "error", "taken")
+    # What each begins with is its class's, and its own when it changes.
+    done = False
+    error: MpiError | None = None
+    taken = False
+    _status: Status | None = None
 
     def __init__(self, library: Any, comm: Any = None, number: int = 0) -> None:
         self.library = library
         self.comm = comm
         self.number = number
-        self.done = False
-        self._status: Status | None = None
-        self.error: MpiError | None = None
-        self.taken = False
 
     @property
     def status(self) -> Status:
@@ -129,30 +130,27 @@ class Send(Request):
     ----------
     call
         The call's name.
-    sync
-        Whether it ends when it is matched.
-    ready
-        Whether its receive has been posted, as the program says.
+    kind
+        Of the packet with all of it: EAGER_SYNC if it ends when it is matched, EAGER_READY if its
+        receive has been posted, as the program says, or EAGER.
     """
 
-    __slots__ = ("call", "rank", "world_rank", "context", "tag", "data", "sync", "ready",
-                 "after", "temporary", "regions")
+    temporary: Any = None
+    regions: Sequence[Any] = ()
+    after: Callable[[], Any] | None = None
 
     def __init__(self, library: Any, number: int, call: str, comm: Any, rank: int, context: int,
-                 tag: int, data: Data, *, sync: bool = False, ready: bool = False,
-                 after: Any = None) -> None:
-        super().__init__(library, comm, number)
+                 tag: int, data: Data, kind: Packet) -> None:
+        self.library = library
+        self.comm = comm
+        self.number = number
         self.call = call
         self.rank = rank
         self.world_rank = comm.group.world_ranks[rank]
         self.context = context
         self.tag = tag
         self.data = data
-        self.sync = sync
-        self.ready = ready
-        self.after = after
-        self.temporary: Any = None
-        self.regions: list[Any] = []
+        self.kind = kind
 
     def describe(self) -> str:
         return _text_of(self.call, self.comm.rank, f"to rank {self.rank}", self.tag, self.comm.name)
@@ -175,21 +173,21 @@ class Receive(Request):
         Bytes that have come of a message in parts.
     """
 
-    __slots__ = ("call", "rank", "context", "tag", "data", "length", "arrived", "temporary",
-                 "regions")
+    length = 0
+    arrived = 0
+    temporary: Any = None
+    regions: Sequence[Any] = ()
 
     def __init__(self, library: Any, number: int, call: str, comm: Any, rank: int, context: int,
                  tag: int, data: Data) -> None:
-        super().__init__(library, comm, number)
+        self.library = library
+        self.comm = comm
+        self.number = number
         self.call = call
         self.rank = rank
         self.context = context
         self.tag = tag
         self.data = data
-        self.length = 0
-        self.arrived = 0
-        self.temporary: Any = None
-        self.regions: list[Any] = []
 
     def describe(self) -> str:
         other = "from any rank" if self.rank == ANY_SOURCE else f"from rank {self.rank}"

@@ -7,11 +7,12 @@
 - *Bounce*: a request, a reply, and the data in parts through the buffers of the channel.
 """
 
-from ...layouts.description import EAGER
+from collections.abc import Awaitable
+
 from .channel import Arrived
 from .copying import Piece, copy, cut
 from .ends import READ, Ends
-from .packets import Header, Packet
+from .packets import Header, Packet, pack_short
 from .requests import Send
 
 __all__ = ["Sending"]
@@ -25,7 +26,9 @@ class Sending:
         self._port = ends.port
         self._engine = ends.engine
         self._prices = ends.prices
-        self._eager = {name: ends.settings.eager_of(name) for name in EAGER}
+        self._eager = [min(ends.settings.eager_of(channel.name), channel.eager_bytes)
+                       for channel in ends.engine.to]
+        """By rank, the most data that go with the message."""
         self._open: dict[int, Send] = {}
         """Sends that wait for an answer, by number."""
 
@@ -34,29 +37,37 @@ class Sending:
         """Sends that wait for an answer."""
         return len(self._open)
 
-    async def begin(self, send: Send) -> None:
+    def begin(self, send: Send) -> Awaitable[None]:
         """Begin ``send``."""
-        data = send.data.save()
-        engine, rank = self._engine, send.world_rank
-        channel = engine.channel(rank)
+        data, engine, rank = send.data.save(), self._engine, send.world_rank
         if len(data.pieces) > 1:
             self._ends.charge_blocks(data)
-        source = send.comm.rank
-        eager = data.length <= self._eager[channel.name] and data.length <= channel.eager_bytes
-        if eager and not engine.generous(rank):
-            await engine.look()  # for credits that have come meanwhile
-            eager = engine.generous(rank) or not data.length
-        if eager:
-            kind = Packet.EAGER
-            if send.sync:
-                kind = Packet.EAGER_SYNC
-                self._open[send.number] = send
-            elif send.ready:
-                kind = Packet.EAGER_READY
-            await engine.packet(rank, Header(kind, send.context, source, send.tag, data.length,
-                                             send.number, element=data.element), data.pieces,
-                                None if send.sync else send.ended)
-            return
+        if data.length > self._eager[rank]:
+            return self._request(send)
+        return self._with_data(send) if engine.generous(rank) else self._when_generous(send)
+
+    async def _when_generous(self, send: Send) -> None:
+        """Begin a short ``send``, for which there may be credits by now."""
+        engine, rank = self._engine, send.world_rank
+        await engine.look()
+        if engine.generous(rank) or not send.data.length:
+            await self._with_data(send)
+        else:
+            await self._request(send)
+
+    def _with_data(self, send: Send) -> Awaitable[None]:
+        """A packet of the whole message."""
+        data, number, left = send.data, send.number, send.ended
+        if send.kind is Packet.EAGER_SYNC:
+            self._open[number], left = send, None
+        header = pack_short(send.kind, send.context, send.comm.rank, data.element, send.tag,
+                            data.length, number, 0)
+        return self._engine.packet(send.world_rank, header, data.pieces, left)
+
+    async def _request(self, send: Send) -> None:
+        """A packet that asks for the receive of ``send``."""
+        engine, rank, data = self._engine, send.world_rank, send.data
+        channel = engine.to[rank]
         self._open[send.number] = send
         self._port.spend(self._prices.protocol)
         address = handle = 0
@@ -64,9 +75,10 @@ class Sending:
             [whole] = await self._whole(send)
             send.regions = await self._ends.use(channel, [whole])
             address, handle = whole[0], send.regions[0].handle
-        await engine.packet(rank, Header(Packet.REQUEST, send.context, source, send.tag,
-                                         data.length, send.number, int(send.ready), address,
-                                         handle, data.element))
+        ready = int(send.kind is Packet.EAGER_READY)
+        await engine.packet(rank, Header(Packet.REQUEST, send.context, send.comm.rank,
+                                         data.element, send.tag, data.length, send.number, ready,
+                                         address, handle).pack())
 
     async def _whole(self, send: Send) -> list[Piece]:
         """The data in one piece: where they are, or a copy."""
@@ -90,24 +102,24 @@ class Sending:
 
     async def _write(self, send: Send, header: Header) -> None:
         rank, engine = send.world_rank, self._engine
-        channel = engine.channel(rank)
+        channel = engine.to[rank]
         pieces = send.data.pieces
         if not self._ends.in_segments(channel, pieces):
             pieces = await self._whole(send)
         send.regions = await self._ends.use(channel, pieces)
         await engine.write(rank, pieces, [region.handle for region in send.regions],
                            header.address, header.handle, lambda: self._end(send))
-        await engine.packet(rank, Header(Packet.FINISH, receive=header.receive))
+        await engine.packet(rank, Header(Packet.FINISH, receive=header.receive).pack())
 
     async def _bounce(self, send: Send, header: Header) -> None:
         rank, engine, data = send.world_rank, self._engine, send.data
-        most = engine.channel(rank).eager_bytes
+        most = engine.to[rank].eager_bytes
         del self._open[send.number]
         for at in range(0, data.length, most):
             part = min(most, data.length - at)
             last = at + part == data.length
             await engine.packet(rank, Header(Packet.DATA, tag=at, length=part,
-                                             receive=header.receive),
+                                             receive=header.receive).pack(),
                                 cut(data.pieces, at, part), send.ended if last else None)
 
     async def synced(self, packet: Arrived, header: Header) -> None:
@@ -122,7 +134,7 @@ class Sending:
 
     async def _end(self, send: Send) -> None:
         del self._open[send.number]
-        await self._ends.leave(self._engine.channel(send.world_rank), send.regions)
+        await self._ends.leave(self._engine.to[send.world_rank], send.regions)
         if send.temporary is not None:
             self._ends.store.give(*send.temporary)
         send.ended()

@@ -21,19 +21,23 @@ class World:
     under_way
         By rank that will handle their end: packets, writes and reads that have been sent and not
         handled.
+    waiting
+        What each rank waits for that does, put here by :meth:`wait` and taken out by it.
     """
 
     def __init__(self) -> None:
         self.under_way: Counter[int] = Counter()
         self._places: list[tuple[int, int]] = []
-        self._waiting: dict[int, Callable[[], str]] = {}
+        self.waiting: dict[int, Callable[[], str]] = {}
         self._opening: set[int] = set()
         self._open: set[int] = set()
         self._ended: dict[int, str] = {}
+        self._running = 0
 
     def consists_of(self, places: Sequence[tuple[int, int]]) -> None:
         """The ranks are the programs of these ``places``: node and CPU of each."""
         self._places = [*places]
+        self._running = len(places) - len(self._ended)
 
     # Beginning and end of a rank
 
@@ -68,6 +72,7 @@ class World:
         if place not in self._places:
             return
         rank = self._places.index(place)
+        self._running -= rank not in self._ended
         if rank in self._open:
             self._ended[rank] = f"rank {rank} has ended without Finalize"
             self._look()
@@ -89,19 +94,17 @@ class World:
         MpiError
             And so do all others, for ever.
         """
-        self._waiting[rank] = what
+        self.waiting[rank] = what
         self._look()
-
-    def go(self, rank: int) -> None:
-        """``rank`` has been woken."""
-        self._waiting.pop(rank, None)
 
     def _look(self) -> None:
         """Look whether any rank will ever go on."""
-        if (not self._waiting or len(self._waiting) + len(self._ended) < len(self._places)
-                or any(self.under_way[rank] for rank in self._waiting)):
+        if len(self.waiting) < self._running or not self.waiting:
             return
-        waiting = {rank: self._waiting[rank]() for rank in self._waiting}
+        for rank in self.waiting:
+            if self.under_way[rank]:
+                return
+        waiting = {rank: text() for rank, text in self.waiting.items()}
         why = "no rank can go on" if self._ended else "deadlock, no rank can go on"
         raise MpiError(ErrorClass.ERR_PENDING, f"{why}: " + "; ".join(
             text for _, text in sorted((self._ended | waiting).items())))

@@ -2,10 +2,13 @@
 
 A call that charges CPU work is not awaited and causes no wake-up: the work is added to the next
 operation. Operations are put into a block of up to BLOCK entries; a block goes to the target when
-it is full or when a result is needed. Time is counted in ticks, 1/TICKS of a target cycle; the port
-executes whole cycles and keeps the fraction, so no time is ever lost.
+it is full or when a result is needed. Full blocks may also be *queued*: they go to the target one
+behind the other when the program waits next (:meth:`Port.begin_block`, :meth:`Port.settle`). Time
+is counted in ticks, 1/TICKS of a target cycle; the port executes whole cycles and keeps the
+fraction, so no time is ever lost.
 """
 
+from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import NamedTuple, cast
@@ -65,6 +68,9 @@ BEGIN, END = int(Kind.BEGIN), int(Kind.END)
 WORD = (1 << 64) - 1
 """Mask of a whole word."""
 
+_Block = tuple[bytearray | memoryview, int, list[tuple[list[int], int, int]]]
+"""A block's entries, their number, and the marks that its answers time."""
+
 _pack = ENTRY.pack_into
 _unpack = ANSWER.unpack_from
 
@@ -108,6 +114,9 @@ class Port(Work):
         Entries in the block being put together.
     executed
         Awaiting it hands the block to the target, which executes the whole block.
+    queue
+        While the program runs: full blocks that go to the target before the one being put together.
+        While it waits: the blocks that follow the one given.
     marking
         Whether marks are kept. Where a message passes :meth:`mark` is called only if they are:
         calls that keep nothing were a tenth of all that it makes.
@@ -123,7 +132,8 @@ class Port(Work):
 
     __slots__ = ("number", "node", "cpu", "entries", "count", "cycle", "status", "data", "log",
                  "waiting_text", "given", "given_at", "_open", "_answers", "executed",
-                 "_checks", "_check", "_process", "_write", "sent_again", "unkept")
+                 "_checks", "_check", "_process", "_write", "sent_again", "unkept", "queue",
+                 "_settles", "_array")
 
     marking = True
 
@@ -135,6 +145,9 @@ class Port(Work):
         self.node = node
         self.cpu = cpu
         self.entries = bytearray(BLOCK * ENTRY_BYTES) if entries is None else entries
+        self._array = self.entries
+        self.queue: deque[_Block] = deque()
+        self._settles = False
         self.count = 0
         self.cycle = 0
         self.status = 0
@@ -273,6 +286,12 @@ class Port(Work):
         _pack(self.entries, count * ENTRY_BYTES, word, work, address, length, 0, 0, 0, 0, 0)
         self.count = count + 1
 
+    def begin_block(self) -> None:
+        """The block is full: queue it, and begin another one. Before anything looks at the port's
+        state, :meth:`settle` or another wait must be awaited."""
+        self.queue.append((self.entries, self.count, self._open))
+        self.entries, self.count, self._open = bytearray(BLOCK * ENTRY_BYTES), 0, []
+
     def put_flush(self, address: int, length: int) -> None:
         """On a bus that is not coherent: flush the lines of ``length`` bytes of memory, with the
         cost item ``flush_line`` for each. They are written back if they are dirty, and leave the
@@ -326,12 +345,21 @@ class Port(Work):
               compare, mask, 0, 0, 0)
         self.count += 1
 
-    # Operations: coroutines
+    # Operations: to await
 
-    async def room(self, entries: int) -> None:
-        """Make room for ``entries`` more entries in the block."""
+    def room(self, entries: int) -> Awaitable[None]:
+        """Make room for ``entries`` more entries in the block, and :meth:`settle`."""
         if self.count + entries > BLOCK:
-            await self.executed
+            return self.executed
+        return self.settle() if self.queue else NOTHING
+
+    def settle(self) -> Awaitable[None]:
+        """Wait until all full blocks that were queued have been executed; the entries behind them
+        stay."""
+        if not self.queue:
+            return NOTHING
+        self._settles = True
+        return self.executed
 
     async def flush(self) -> int:
         """Finish pending work and operations; return the current cycle."""
@@ -495,6 +523,23 @@ class Port(Work):
     def stop(self) -> None:
         """Put the STOP that ends the program. The block must have room."""
         self._put(W_STOP, 0, 0, 0, 0, 0, 0, 0)
+
+    def line_up(self) -> None:
+        """The program waits, and blocks are queued: the first of them goes to the target now."""
+        self.queue.append((self.entries, self.count, self._open))
+        self.entries, self.count, self._open = self.queue.popleft()
+
+    def follow(self) -> bool:
+        """Take the block that follows the one just executed. Whether it goes to the target at once;
+        else it is the one being put together, and the program goes on."""
+        entries, self.count, self._open = self.queue.popleft()
+        if self.queue:
+            self.entries = entries
+            return True
+        self.entries = self._array
+        self.entries[:] = entries
+        settles, self._settles = self._settles, False
+        return not settles
 
     def accept(self, answers: memoryview | bytes | bytearray, now: int) -> None:
         """Take the answers of the block that was given, at cycle ``now``.

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from ...layouts.trace import Activity
 from ...layouts.via import CQ_PAGES, DOORBELL_PAGES, PAGE, Doorbell, ViState
 from .attributes import ViAttributes
 from .regions import Region
@@ -42,11 +43,9 @@ class Peer(NamedTuple):
     connection: int
 
 
-class CqEntry(NamedTuple):
-    """An entry of a completion queue: a work queue of VI number ``vi`` has a completion."""
-
-    vi: int
-    receive: bool
+CqEntry = tuple[int, bool]
+"""An entry of a completion queue: the number of a VI, and whether its receive queue has a
+completion, or its send queue."""
 
 
 class WorkQueue:
@@ -65,10 +64,12 @@ class WorkQueue:
         Requested notifies that were not called yet: (handler, context).
     doorbell, arming
         CPU addresses at the NIC.
+    post, complete
+        As what a post to it is marked, and a check that finds a completion.
     """
 
     __slots__ = ("vi", "process", "receive", "number", "cq", "entries", "posted", "seen",
-                 "handlers", "doorbell", "arming")
+                 "handlers", "doorbell", "arming", "post", "complete")
 
     def __init__(self, vi: "Vi", receive: bool, cq: "Cq | None") -> None:
         self.vi = vi
@@ -83,6 +84,8 @@ class WorkQueue:
         page = vi.nic.process.node.nic_address(DOORBELL_PAGES) + vi.number * PAGE
         self.doorbell = page + (Doorbell.RECEIVE if receive else Doorbell.SEND)
         self.arming = page + (Doorbell.ARM_RECEIVE if receive else Doorbell.ARM_SEND)
+        self.post = int(Activity.POST_RECEIVE if receive else Activity.POST_SEND)
+        self.complete = int(Activity.RECEIVE_COMPLETE if receive else Activity.SEND_COMPLETE)
 
 
 class Vi:
@@ -146,9 +149,9 @@ class Ring:
 
     def next(self) -> tuple[int, int]:
         """Physical address and phase of the next entry."""
-        turn, index = divmod(self.seen, self.size)
-        piece, index = divmod(index, self.per_place)
-        return self.places[piece] + 8 * index, 1 - (turn & 1)
+        seen, size = self.seen, self.size
+        index, each = seen & size - 1, self.per_place
+        return self.places[index // each] + 8 * (index & each - 1), int(not seen & size)
 
 
 class Cq:

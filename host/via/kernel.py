@@ -99,7 +99,7 @@ class Kernel:
         self._calling = False
         self._started = False
         self.ring = ReceiveRing(node)
-        channel = Channel(node)
+        self._channel = channel = Channel(node)
         self.provider = self._make_provider()
         self._timers = self.provider.timers
         self.completions = Completions(node, self.provider, records)
@@ -167,7 +167,7 @@ class Kernel:
         and mostly there is nothing to do."""
         port = self.port
         if (port.status & IRQ or self.ring.left or self._calls
-                or self.connections.channel.deadline <= port.cycle
+                or self._channel.deadline <= port.cycle
                 or self._timers and self.provider.deadline() <= port.cycle):
             return self._attend(found, posted)
         return NOTHING
@@ -188,7 +188,7 @@ class Kernel:
     def until(self, end: int) -> int:
         """Cycles for which a call that spins until cycle ``end`` may spin before it has to
         attend."""
-        now, deadline = self.port.cycle, self.connections.channel.deadline
+        now, deadline = self.port.cycle, self._channel.deadline
         return (end if deadline >= end else min(end, max(deadline, now + 1))) - now
 
     async def _tick(self) -> None:

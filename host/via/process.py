@@ -150,6 +150,11 @@ class Process:
         except KeyError:
             raise self._outside(va) from None
 
+    def place(self, va: int) -> int:
+        """The same, or 0, where nothing is, if no page is mapped at ``va``."""
+        page = self._pages.get(va >> self._shift)
+        return 0 if page is None else page | va & self._mask
+
     def _outside(self, va: int) -> ValueError:
         return ValueError(f"process {self.number} of node {self.node.number} has no memory at "
                           f"{va:#x}")
@@ -194,13 +199,14 @@ class Process:
             begin += part
 
     def write(self, va: int, data: bytes | memoryview) -> None:
-        at = va & self._mask
-        if at + len(data) <= self.page_bytes:
-            if data:
-                try:
-                    self.memory.write(self._pages[va >> self._shift] | at, data)
-                except KeyError:
-                    raise self._outside(va) from None
+        at, length = va & self._mask, len(data)
+        if not length:
+            return
+        if at + length <= self.page_bytes:
+            try:
+                self.memory.write(self._pages[va >> self._shift] | at, data)
+            except KeyError:
+                raise self._outside(va) from None
             return
         at, whole = 0, memoryview(data)
         for address, part in self.pieces(va, len(data)):
@@ -225,6 +231,22 @@ class Process:
         """The same over several pages, or with a full block."""
         for address, part in self.pieces(va, length):
             await self.port.touch(address, part, store)
+
+    def queue_touch(self, va: int, length: int, store: bool = False) -> None:
+        """The same, without waiting: a full block is queued (:meth:`Port.begin_block`)."""
+        port, at = self.port, va & self._mask
+        if at + length > self.page_bytes:
+            for address, part in self.pieces(va, length):
+                if port.count == BLOCK:
+                    port.begin_block()
+                port.put_touch(address, part, store)
+        elif length > 0:
+            if port.count == BLOCK:
+                port.begin_block()
+            try:
+                port.put_touch(self._pages[va >> self._shift] | at, length, store)
+            except KeyError:
+                raise self._outside(va) from None
 
     async def store(self, va: int, data: bytes) -> None:
         """The CPU writes ``data``: charged, and visible when the operation has ended."""

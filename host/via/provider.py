@@ -117,6 +117,10 @@ class Provider(Protocol):
 
     # --- User calls: work queues -----------------------------------------------------------------
 
+    post_entries: int
+    """Entries of the port's block that a post takes, for callers that make room for them before, so
+    that it need not wait; 0 if it may wait in any case."""
+
     def post(self, queue: WorkQueue, va: int, handle: int, trace: int) -> Awaitable[Any]:
         """Post the descriptor at ``va``, under memory handle ``handle``, to ``queue``; append it to
         ``queue.entries`` and count it in ``queue.posted``. Charges all its work. None if it is
@@ -125,14 +129,10 @@ class Provider(Protocol):
         its status reports such errors."""
         ...
 
-    def check(self, queue: WorkQueue) -> Awaitable[None]:
-        """One check whether the oldest of ``queue.entries`` has completed, at the cost of one. The
+    def check(self, queue: WorkQueue, cycles: int = 0) -> Awaitable[None]:
+        """One check whether the oldest of ``queue.entries`` has completed, at the cost of one; or
+        the same check repeated for ``cycles`` cycles: one operation of the port where possible. The
         entry stays in the queue; :meth:`found` says what was found. Waits."""
-        ...
-
-    def spin(self, queue: WorkQueue, cycles: int) -> Awaitable[None]:
-        """The same check, repeated for ``cycles`` cycles: one operation of the port where possible.
-        Waits."""
         ...
 
     def found(self) -> int | None:
@@ -153,14 +153,16 @@ class Provider(Protocol):
 
     # --- User calls: completion queues -----------------------------------------------------------
 
-    def cq_done(self, cq: Cq) -> Awaitable[CqEntry | None]:
-        """One check for an entry. An entry found is taken and counted in its ring. An entry in the
-        new ring ends the old one: the entries of the old ring are appended to ``cq.backlog``, then
-        the new entry, and the first of them is returned. Waits."""
+    def cq_check(self, cq: Cq, cycles: int = 0) -> Awaitable[None]:
+        """One check for an entry, or the same check repeated for ``cycles`` cycles;
+        :meth:`cq_found` says what was found. Waits."""
         ...
 
-    def cq_spin(self, cq: Cq, cycles: int) -> Awaitable[CqEntry | None]:
-        """The same check, repeated for ``cycles`` cycles. Waits."""
+    def cq_found(self, cq: Cq) -> CqEntry | None:
+        """The entry that the check that was just awaited has found, or None; to be called once. It
+        is taken, and counted in its ring. An entry in the new ring ends the old one: the entries of
+        the old ring are appended to ``cq.backlog``, then the new entry, and the first of them is
+        returned."""
         ...
 
     def cq_awaits(self, cq: Cq) -> tuple[list[Watch], int]:

@@ -10,14 +10,15 @@ from typing import Any
 
 from ...port.suspension import NOTHING
 from ...via.process import Process
-from ..copying import Pieces, copy, total
+from ..copying import Pieces, copy, gather, queue_traffic, total
 from ..packets import CHANNEL_AT, HEADER_BYTES, LONG, LONG_BYTES, Header, Packet
 from .credits import Credits
 
-__all__ = ["CREDITS", "Debts", "Received", "fill", "received"]
+__all__ = ["CREDITS", "Debts", "Received", "queue_packet", "received"]
 
 CREDITS = Header(Packet.CREDITS).pack()
 """The packet that tells of credits and nothing else."""
+CREDITS_ALONE = int(Packet.CREDITS)
 
 
 class Received:
@@ -52,9 +53,7 @@ class Debts:
 
     def owe(self, peer: Any) -> Awaitable[None]:
         """A buffer for ``peer`` waits again."""
-        credits = peer.credits
-        credits.owed += 1
-        if not credits.due:
+        if not peer.credits.owe():
             return NOTHING
         self._due.append(peer)
         return self.tell()
@@ -70,27 +69,29 @@ class Debts:
                 await self._send(peer)
 
 
-async def fill(process: Process, buffer: int, header: bytes, pieces: Pieces, credits: Credits
-               ) -> int:
-    """Put a packet into ``buffer``, with the credits to tell of; its bytes."""
+def queue_packet(process: Process, buffer: int, header: bytes, pieces: Pieces, credits: Credits
+                 ) -> int:
+    """Put a packet into ``buffer``, with the credits to tell of; its bytes. The CPU's traffic is
+    queued (:meth:`Process.queue_touch`)."""
     if credits.owed:
         header = header[:CHANNEL_AT] + bytes([credits.tell()]) + header[CHANNEL_AT + 1:]
     size, length = len(header), total(pieces)
-    process.write(buffer, header)
-    await process.touch(buffer, size, store=True)
+    process.queue_touch(buffer, size, True)
     if length:
-        await copy(process, pieces, [(buffer + size, length)])
+        queue_traffic(process, pieces, [(buffer + size, length)], length)
+        header += gather(process, pieces)
+    process.write(buffer, header)
     return size + length
 
 
-async def received(process: Process, rank: int, buffer: int, length: int, credits: Credits,
-                   again: Callable[[], Any]) -> Received | None:
+def received(process: Process, rank: int, buffer: int, length: int, credits: Credits,
+             again: Callable[[], Any]) -> Received | None:
     """The packet of ``length`` bytes in ``buffer``, whose credits are taken; None if it has nothing
-    else."""
+    else. The CPU's traffic is queued."""
     header = process.read(buffer, LONG_BYTES)
     size = LONG_BYTES if header[0] in LONG else HEADER_BYTES
-    await process.touch(buffer, size)
+    process.queue_touch(buffer, size)
     credits.left += header[CHANNEL_AT]
-    if header[0] == Packet.CREDITS:
+    if header[0] == CREDITS_ALONE:
         return None
     return Received(process, rank, header, buffer + size, length - size, again)

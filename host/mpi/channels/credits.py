@@ -38,6 +38,11 @@ class Credits:
         """Whether the peer should be told by a packet of its own."""
         return self.owed > self._limit
 
+    def owe(self) -> bool:
+        """A buffer waits again; whether the peer should be told (:attr:`due`)."""
+        self.owed += 1
+        return self.owed > self._limit
+
     def tell(self) -> int:
         """The credits to tell of with the next packet, at most 255."""
         told = min(self.owed, 255)

@@ -22,7 +22,7 @@ from ...via.process import Process
 from ..copying import Pieces
 from ..errors import ErrorClass, MpiError
 from ..packets import HEADER_BYTES, LONG_BYTES
-from .buffered import CREDITS, Debts, Received, fill, received
+from .buffered import CREDITS, Debts, Received, queue_packet, received
 from .credits import Credits
 from .gm_buffers import Buffers, Classes, Shares
 from .places import Places
@@ -78,6 +78,7 @@ class GmChannel:
     can_write = True
     can_read = False
     segments = 1
+    busy = True
 
     @staticmethod
     def memory(description: Description, others: int) -> int:
@@ -206,7 +207,8 @@ class GmChannel:
 
     async def _send(self, peer: _Peer, header: bytes, pieces: Pieces, callback: Any) -> None:
         buffer = self._free.pop()
-        length = await fill(self.process, buffer, header, pieces, peer.credits)
+        length = queue_packet(self.process, buffer, header, pieces, peer.credits)
+        await self._port.settle()
         await self._give(lambda: self._gm.gm_send_with_callback(
             self._open, buffer, self._buffers.size_of(length), length, 0, peer.node, peer.port,
             callback, (peer, buffer)))
@@ -251,9 +253,9 @@ class GmChannel:
     async def _event(self, event: Any) -> Received | None:
         if event.type is RECEIVED:
             peer = self._by_place[event.sender_node_id, event.sender_port_id]
-            packet = await received(self.process, peer.rank, event.buffer, event.length,
-                                    peer.credits,
-                                    partial(self._provide_again, peer, event.buffer))
+            packet = received(self.process, peer.rank, event.buffer, event.length, peer.credits,
+                              partial(self._provide_again, peer, event.buffer))
+            await self._port.settle()
             if packet is None:
                 await self._provide(event.buffer)
             return packet

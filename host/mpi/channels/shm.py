@@ -118,6 +118,7 @@ class ShmChannel:
     can_write = False
     can_read = False
     segments = 1
+    busy = True
 
     def __init__(self, node: Node, process: Process, places: Places) -> None:
         rank, ranks = places.rank, len(places.beside) + 1

@@ -27,7 +27,7 @@ from ...via.vipl.vipl import Vipl
 from ..copying import Pieces
 from ..errors import ErrorClass, MpiError
 from ..packets import LONG_BYTES
-from .buffered import CREDITS, Debts, Received, fill, received
+from .buffered import CREDITS, Debts, Received, queue_packet, received
 from .credits import Credits
 from .places import Places
 
@@ -62,6 +62,7 @@ class ViaChannel:
 
     name = "via"
     segments = 8
+    busy = True
 
     @staticmethod
     def pages(description: Description, others: int) -> int:
@@ -88,15 +89,19 @@ class ViaChannel:
         settings = node.description.mpi
         self.process = process
         self._node = node
+        self._port = node.port
         self._rank = places.rank
         self._places = places
-        self._vipl = Vipl(process)
-        self._vipl.spin = SPIN
+        self._vipl = vipl = Vipl(process)
+        vipl.spin = SPIN
+        self._posting, self._completing = vipl.posting, vipl.completing
+        self._queues = vipl.completion_queues
         self._size = settings.buffer_bytes
         self.eager_bytes = self._size - LONG_BYTES
         self._prepost, self._more = settings.prepost, settings.prepost_used
         self._receives = _receives(settings)
-        provider = self._vipl.provider
+        provider = vipl.provider
+        self._post_entries = provider.post_entries
         self.can_write = provider.rdma
         self.can_read = provider.rdma and provider.rdma_read
         self._peers: dict[int, _Peer] = {}
@@ -183,8 +188,9 @@ class ViaChannel:
             await self._post_receive(peer, descriptor, handle)
 
     async def _post_receive(self, peer: _Peer, descriptor: int, handle: int) -> None:
-        code = await self._vipl.VipPostRecv(peer.vi, descriptor, handle)
-        if code is not SUCCESS:
+        await self._port.room(self._post_entries)
+        code = await self._posting.post(peer.vi.receive, descriptor, handle)
+        if code is not None:
             self._sound("VipPostRecv", code)
 
     async def close(self) -> None:
@@ -210,28 +216,29 @@ class ViaChannel:
         return self._send(peer, header, pieces)
 
     async def _send(self, peer: _Peer, header: bytes, pieces: Pieces) -> None:
-        process = self.process
-        slot = self._free.pop()
+        process, slot = self.process, self._free.pop()
         descriptor, buffer = slot
-        length = await fill(process, buffer, header, pieces, peer.credits)
-        await descriptors.send(process, descriptor, (Segment(buffer, self._sends, length),))
+        length = queue_packet(process, buffer, header, pieces, peer.credits)
+        descriptors.queue(process, descriptor,
+                          descriptors.pack(((buffer, self._sends, length),)))
+        await self._port.room(self._post_entries)
         await self._post(peer, descriptor, self._sends, partial(self._free.append, slot))
 
     async def _post(self, peer: _Peer, descriptor: int, handle: int, done: Callable[[], Any]
                     ) -> None:
         peer.sends.append(done)
         self._outstanding += 1
-        code = await self._vipl.VipPostSend(peer.vi, descriptor, handle)
-        if code is not SUCCESS:
+        code = await self._posting.post(peer.vi.send, descriptor, handle)
+        if code is not None:
             self._sound("VipPostSend", code)
 
     async def look(self) -> Received | None:
-        while (packet := await self._completed(self._vipl.VipCQDone(self._cq))) is None:
+        while (packet := await self._completed(self._queues.done(self._cq))) is None:
             pass
         return packet or None
 
     def wait(self) -> Awaitable[Received | None]:
-        found: Any = self._completed(self._vipl.VipCQWait(self._cq, VIP_INFINITE))
+        found: Any = self._completed(self._queues.wait(self._cq, VIP_INFINITE))
         return found
 
     def awaits(self) -> tuple[list[Watch], int] | None:
@@ -241,28 +248,31 @@ class ViaChannel:
         """The packet of the completion that a call of the completion queue has ``found``; None if
         it is of something else, False if there is no completion."""
         code, vi, receive = await found
-        if code is not SUCCESS or vi is None:
+        if vi is None:
             if code is NOT_DONE:
                 return False
             self._sound("VipCQDone", code)
         assert vi is not None
         peer = self._by_vi[vi.number]
         if not receive:
-            code, _ = await self._vipl.VipSendDone(vi)
-            self._check("a send", code, peer)
+            code, _ = await self._completing.done(vi.send)
+            if code is not SUCCESS:
+                raise self._failed("a send", code, peer)
             self._outstanding -= 1
             result = peer.sends.popleft()()
             if result is not None and hasattr(result, "__await__"):
                 await result
             await self._debts.tell()
             return None
-        code, descriptor = await self._vipl.VipRecvDone(vi)
-        self._check("a receive", code, peer)
-        assert descriptor is not None
+        code, descriptor = await self._completing.done(vi.receive)
+        if code is not SUCCESS or descriptor is None:
+            raise self._failed("a receive", code, peer)
         buffer, handle = self._buffers[descriptor]
-        packet = await received(self.process, peer.rank, buffer,
-                                descriptors.length_of(self.process, descriptor), peer.credits,
-                                partial(self._post_again, peer, descriptor, handle))
+        packet = received(self.process, peer.rank, buffer,
+                          descriptors.length_of(self.process, descriptor), peer.credits,
+                          partial(self._post_again, peer, descriptor, handle))
+        if self._port.queue:
+            await self._port.settle()
         if not peer.used:
             await self._used(peer)
         if packet is None:
@@ -311,6 +321,7 @@ class ViaChannel:
             await build(self.process, descriptor, part, Segment(address, handle))
             address += sum(segment.length for segment in part)
             last = number == len(parts) - 1
+            await self._port.room(self._post_entries)
             await self._post(peer, descriptor, self._room[descriptor],
                              _both(lambda one=descriptor: self._rooms.append(one),
                                    done if last else None))
@@ -328,10 +339,9 @@ class ViaChannel:
 
     # Errors
 
-    def _check(self, what: str, code: VIP_RETURN, peer: _Peer) -> None:
-        if code is not SUCCESS:
-            raise MpiError(ErrorClass.ERR_OTHER, f"rank {self._rank}: {what} at the VI to rank "
-                           f"{peer.rank} ended with {code.name}")
+    def _failed(self, what: str, code: VIP_RETURN, peer: _Peer) -> MpiError:
+        return MpiError(ErrorClass.ERR_OTHER, f"rank {self._rank}: {what} at the VI to rank "
+                        f"{peer.rank} ended with {code.name}")
 
     def _sound(self, call: str, result: Any) -> Any:
         code, *values = result if isinstance(result, tuple) else (result,)

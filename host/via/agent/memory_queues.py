@@ -30,6 +30,7 @@ class MemoryQueues:
     node's, ``records`` the kernel agent's."""
 
     rdma_read = True
+    post_entries = 0
     levels = tuple(Reliability)
 
     def __init__(self, node: Node, records: Records) -> None:
@@ -51,23 +52,15 @@ class MemoryQueues:
             status = Status.DONE | Status.FLUSHED | operation << 16
             self.memory.write(place, (status << 32).to_bytes(8, "little"))
 
-    def check(self, queue: WorkQueue) -> Awaitable[None]:
-        return MemoryQueues.spin(self, queue, 0)
-
-    def spin(self, queue: WorkQueue, cycles: int) -> Awaitable[None]:
+    def check(self, queue: WorkQueue, cycles: int = 0) -> Awaitable[None]:
         port = self.port
         if port.count > BLOCK - 2:
-            return self._spin_later(queue, cycles)
+            port.begin_block()
         if cycles > 0:
             port.put_poll(queue.entries[0].status, DONE, DONE, cycles)
         else:
             port.put_poll(queue.entries[0].status, DONE, DONE, 0, F_ONCE)
         return port.executed
-
-    async def _spin_later(self, queue: WorkQueue, cycles: int) -> None:
-        """The same with a block that has no room."""
-        await self.port.executed
-        await MemoryQueues.spin(self, queue, cycles)
 
     def found(self) -> int | None:
         port = self.port
@@ -77,25 +70,23 @@ class MemoryQueues:
         """The NIC, or the kernel agent, has written the whole status."""
         return NOTHING
 
-    def cq_done(self, cq: Cq) -> Awaitable[CqEntry | None]:
-        return self._cq_check(cq, 0)
-
-    def cq_spin(self, cq: Cq, cycles: int) -> Awaitable[CqEntry | None]:
-        return self._cq_check(cq, max(0, cycles))
-
-    def cq_awaits(self, cq: Cq) -> tuple[list[Watch], int]:
+    def cq_check(self, cq: Cq, cycles: int = 0) -> Awaitable[None]:
+        if cq.backlog:
+            return NOTHING
+        port = self.port
+        if port.count > BLOCK - 2:
+            port.begin_block()
         place, phase = cq.ring.next()
-        return [Watch(place, phase, 1)], FAR
+        if cycles > 0:
+            port.put_poll(place, phase, 1, cycles)
+        else:
+            port.put_poll(place, phase, 1, 0, F_ONCE)
+        return port.executed
 
-    async def _cq_check(self, cq: Cq, cycles: int) -> CqEntry | None:
+    def cq_found(self, cq: Cq) -> CqEntry | None:
         if cq.backlog:
             return cq.backlog.popleft()
         port, ring = self.port, cq.ring
-        if port.count > BLOCK - 2:
-            await port.executed
-        place, phase = ring.next()
-        port.put_poll(place, phase, 1, cycles, 0 if cycles else F_ONCE)
-        await port.executed
         if port.status & TIMEOUT:
             return None
         word = port.data
@@ -103,7 +94,7 @@ class MemoryQueues:
         port.spend(self.paths.cq_take)
         if ring.seen - ring.told > ring.slack:
             self.consumed(cq)
-        entry = CqEntry(word >> VI & VI_MASK, bool(word & RECEIVE))
+        entry = word >> VI & VI_MASK, bool(word & RECEIVE)
         if cq.old is not None:
             self.empty(cq, cq.old)
             cq.old = None
@@ -111,6 +102,10 @@ class MemoryQueues:
                 cq.backlog.append(entry)
                 return cq.backlog.popleft()
         return entry
+
+    def cq_awaits(self, cq: Cq) -> tuple[list[Watch], int]:
+        place, phase = cq.ring.next()
+        return [Watch(place, phase, 1)], FAR
 
     def consumed(self, cq: Cq) -> None:
         """Report how far the ring was emptied to the writer of the ring. The block must have room
@@ -123,5 +118,5 @@ class MemoryQueues:
         while (word := self.memory.word(place)) & 1 == phase:
             self.port.spend(self.paths.cq_take)
             ring.seen += 1
-            cq.backlog.append(CqEntry(word >> VI & VI_MASK, bool(word & RECEIVE)))
+            cq.backlog.append((word >> VI & VI_MASK, bool(word & RECEIVE)))
             place, phase = ring.next()

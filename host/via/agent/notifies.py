@@ -76,12 +76,14 @@ class Completions:
     async def entry(self, cq: Cq) -> tuple[Vi, bool] | None:
         """Take the oldest entry of ``cq``, if there is one: the VI, and whether the entry is of its
         receive queue."""
-        found = await self._provider.cq_done(cq)
+        await self._provider.cq_check(cq)
+        found = self._provider.cq_found(cq)
         while found is not None:
             one = self.of_a_vi(cq, found)
             if one is not None:
                 return one
-            found = await self._provider.cq_done(cq)
+            await self._provider.cq_check(cq)
+            found = self._provider.cq_found(cq)
         return None
 
     def of_a_vi(self, cq: Cq, found: CqEntry) -> tuple[Vi, bool] | None:

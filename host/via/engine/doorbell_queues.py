@@ -160,8 +160,10 @@ class DoorbellQueues(MemoryQueues):
                 tail = last - STATUS_WORD
                 self._write_next(tail, va, handle)
                 port.put_touch(tail, NEXT.size, True)
-        at = self._descriptor(queue, va)
         word = token(va, handle)
+        # If there can be no descriptor, or the CPU cannot write to it, the NIC finds and reports
+        # this, too, and the consumer gets the descriptor back as flushed.
+        at = 0 if va % DESCRIPTOR_ALIGN else queue.vi.nic.process.place(va)
         if at:
             self._write_word(at + TRACE_AT, trace)
             self._write_word(at + STATUS_AT, 0)
@@ -179,17 +181,6 @@ class DoorbellQueues(MemoryQueues):
         """The same with a block that has no room."""
         await self.port.executed
         return await self.post(queue, va, handle, trace)
-
-    def _descriptor(self, queue: WorkQueue, va: int) -> int:
-        """Physical address of the descriptor at ``va``; 0 if there can be no descriptor or the CPU
-        cannot write to it. The NIC finds and reports this, too, and the consumer gets the
-        descriptor back as flushed."""
-        if va % DESCRIPTOR_ALIGN:
-            return 0
-        try:
-            return queue.vi.nic.process.physical(va)
-        except ValueError:
-            return 0
 
     def _ring(self, queue: WorkQueue, word: int, trace: int) -> None:
         self.port.put_write(queue.doorbell, 1, word, trace=trace, process=queue.process)

@@ -31,6 +31,7 @@ class Engine(DoorbellQueues):
 
     rdma = True
     causes: int = Irq.VIA
+    post_entries = 2 + DoorbellQueues.tokens
 
     def _make_table(self) -> Table:
         kind = {"cache": HostTable, "table": NicTable}[self.description.via.translation]

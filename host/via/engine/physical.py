@@ -66,6 +66,7 @@ class PhysicalEngine(Engine):
     one that is cut into more at page borders is refused (ERROR_RESOURCE)."""
 
     rdma = False
+    post_entries = 0
     table: PhysicalTable
 
     def __init__(self, node: Node, records: Records) -> None:

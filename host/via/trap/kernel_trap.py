@@ -109,6 +109,7 @@ class KernelTrap(MemoryQueues):
         self.counters: Counter[str] = Counter()
         self._depth = via.queue_depth
         self._found: int | None = None
+        self._cq_found: CqEntry | None = None
         self._timeout = via.retry_timeout
         self._prices = prices = node.service(TrapPrices)
         self._space = space = TrapMemory(node, records.regions)
@@ -254,7 +255,15 @@ class KernelTrap(MemoryQueues):
 
     # Checking
 
-    async def check(self, queue: WorkQueue) -> None:
+    async def check(self, queue: WorkQueue, cycles: int = 0) -> None:
+        if cycles > 0:
+            await self._spin(queue.entries[0].status, DONE, DONE, cycles)
+        if queue.entries:
+            await self._check(queue)
+        else:
+            self._found = None
+
+    async def _check(self, queue: WorkQueue) -> None:
         await self._glance()
         await super().check(queue)
         self._found = super().found()
@@ -267,31 +276,25 @@ class KernelTrap(MemoryQueues):
                 await super().check(queue)
                 self._found = super().found()
 
-    async def spin(self, queue: WorkQueue, cycles: int) -> None:
-        if cycles > 0:
-            await self._spin(queue.entries[0].status, DONE, DONE, cycles)
-        if queue.entries:
-            await self.check(queue)
-        else:
-            self._found = None
-
     def found(self) -> int | None:
         return self._found
 
-    async def cq_done(self, cq: Cq) -> CqEntry | None:
+    async def cq_check(self, cq: Cq, cycles: int = 0) -> None:
+        if not cq.backlog and cycles > 0:
+            await self._spin(*cq.ring.next(), 1, cycles)
         await self._glance()
-        found = await super().cq_done(cq)
+        await super().cq_check(cq)
+        found = super().cq_found(cq)
         if found is None:
             served = await self._serve()
             await self._call()
             if served:
-                found = await super().cq_done(cq)
-        return found
+                await super().cq_check(cq)
+                found = super().cq_found(cq)
+        self._cq_found = found
 
-    async def cq_spin(self, cq: Cq, cycles: int) -> CqEntry | None:
-        if not cq.backlog and cycles > 0:
-            await self._spin(*cq.ring.next(), 1, cycles)
-        return await self.cq_done(cq)
+    def cq_found(self, cq: Cq) -> CqEntry | None:
+        return self._cq_found
 
     def cq_awaits(self, cq: Cq) -> tuple[list[Watch], int]:
         words, _ = super().cq_awaits(cq)

@@ -23,8 +23,7 @@ Done = tuple[VIP_RETURN, int | None]
 
 
 class Completing:
-    """Takes completed descriptors out of a work queue. A check that found one is marked as
-    ``activity``."""
+    """Takes completed descriptors out of a work queue."""
 
     def __init__(self, caller: Caller) -> None:
         self._caller = caller
@@ -34,7 +33,7 @@ class Completing:
         self._completions = caller.kernel.completions
         self._provider = caller.provider
 
-    async def done(self, queue: WorkQueue, activity: int) -> Done:
+    async def done(self, queue: WorkQueue) -> Done:
         """The oldest descriptor of ``queue``, if it is done."""
         port = self._port
         if port.marking:
@@ -56,21 +55,21 @@ class Completing:
             port.mark(EMPTY_CHECK, END, 0)
         else:
             await self._provider.take(queue)
-            result = self._taken(queue, completed, activity, begin)
+            result = self._taken(queue, completed, begin)
         await self._kernel.attend(completed is not None)
         return result
 
-    def _taken(self, queue: WorkQueue, completed: int, activity: int, begin: list[int]) -> Done:
+    def _taken(self, queue: WorkQueue, completed: int, begin: list[int]) -> Done:
         posted = self._completions.taken(queue)
         port = self._port
         if port.marking:
-            begin[1], begin[3] = activity, posted.trace
-            port.mark(activity, END, posted.trace)
+            begin[1], begin[3] = queue.complete, posted.trace
+            port.mark(queue.complete, END, posted.trace)
         else:
             port.unkept = port.cpu_cycles + port.untimed
         return (DESCRIPTOR_ERROR if completed & ERRORS else SUCCESS), posted.va
 
-    async def wait(self, queue: WorkQueue, timeout: float | None, activity: int) -> Done:
+    async def wait(self, queue: WorkQueue, timeout: float | None) -> Done:
         """Wait until the oldest descriptor of ``queue`` is done."""
         if not (timeout is None or self._caller.is_time(timeout)) or queue.cq is not None:
             return INVALID_PARAMETER, None
@@ -92,19 +91,19 @@ class Completing:
             spin = min(spin, deadline - port.cycle)
         if spin:
             end = port.cycle + spin
-            await provider.spin(queue, kernel.until(end))
+            await provider.check(queue, kernel.until(end))
             completed = provider.found()
             while completed is None and port.cycle < end:
                 await kernel.attend()
                 if not queue.entries:
                     break
-                await provider.spin(queue, kernel.until(end))
+                await provider.check(queue, kernel.until(end))
                 completed = provider.found()
             else:
                 if completed is None:
                     completed = await self._completions.or_lost(queue, None)
             if completed is not None and port.marking:
-                begin = port.mark_check(EMPTY_CHECK, activity)
+                begin = port.mark_check(EMPTY_CHECK, queue.complete)
         else:
             completed = await self._completions.look(queue)
         while completed is None and queue.entries:
@@ -124,7 +123,7 @@ class Completing:
             result: Done = DESCRIPTOR_ERROR, None
         else:
             await provider.take(queue)
-            result = self._taken(queue, completed, activity, begin)
+            result = self._taken(queue, completed, begin)
         await kernel.attend(completed is not None)
         return result
 

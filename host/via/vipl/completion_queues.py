@@ -97,8 +97,7 @@ class CompletionQueues:
         return await self._caller.leave()
 
     async def done(self, cq: Cq) -> Found:
-        if not self._caller.is_cq(cq):
-            return VIP_RETURN.INVALID_PARAMETER, None, None
+        """The oldest entry of ``cq``, if there is one."""
         port = self._port
         if port.marking:
             begin = port.mark(EMPTY_CHECK, BEGIN, 0)
@@ -112,9 +111,10 @@ class CompletionQueues:
         return result
 
     async def wait(self, cq: Cq, timeout: float | None) -> Found:
-        if not self._caller.is_cq(cq) or not (timeout is None or self._caller.is_time(timeout)):
+        """Wait for the oldest entry of ``cq``."""
+        if not (timeout is None or self._caller.is_time(timeout)):
             return VIP_RETURN.INVALID_PARAMETER, None, None
-        kernel, port = self._kernel, self._port
+        kernel, port, provider = self._kernel, self._port, self._provider
         deadline = None if timeout is None else self._caller.deadline(timeout)
         if port.marking:
             begin = port.mark(EMPTY_CHECK, BEGIN, 0)
@@ -127,10 +127,12 @@ class CompletionQueues:
             spin = min(spin, deadline - port.cycle)
         if spin:
             end = port.cycle + spin
-            entry = await self._provider.cq_spin(cq, kernel.until(end))
+            await provider.cq_check(cq, kernel.until(end))
+            entry = provider.cq_found(cq)
             while entry is None and port.cycle < end:
                 await kernel.attend()
-                entry = await self._provider.cq_spin(cq, kernel.until(end))
+                await provider.cq_check(cq, kernel.until(end))
+                entry = provider.cq_found(cq)
             found = None if entry is None else (self._completions.of_a_vi(cq, entry)
                                                 or await self._completions.entry(cq))
         else:

@@ -22,21 +22,20 @@ class Posting:
         self._kernel = caller.kernel
         self._provider = caller.provider
 
-    def post(self, queue: WorkQueue, descriptor: int, handle: int, activity: int
-             ) -> Awaitable[VIP_RETURN | None]:
-        """Post ``descriptor`` to ``queue``, marked as ``activity``. None: it is posted."""
+    def post(self, queue: WorkQueue, descriptor: int, handle: int) -> Awaitable[VIP_RETURN | None]:
+        """Post ``descriptor`` to ``queue``. None: it is posted."""
         if (descriptor.__class__ is not int or handle.__class__ is not int
                 or descriptor >> 64 or handle >> 32):
             return self._refused()
         trace = self._node.trace_number()
         port = self._port
         if port.marking:
-            port.mark(activity, BEGIN, trace)
+            port.mark(queue.post, BEGIN, trace)
         posting = self._provider.post(queue, descriptor, handle, trace)
         if posting is not NOTHING:
-            return self._post(posting, activity, trace)
+            return self._post(posting, queue.post, trace)
         if port.marking:
-            port.mark(activity, END, trace)
+            port.mark(queue.post, END, trace)
         return self._kernel.attend(posted=True)
 
     async def _post(self, posting: Awaitable[VIP_RETURN | None], activity: int, trace: int

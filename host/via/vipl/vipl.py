@@ -8,7 +8,6 @@ The calls are implemented in :mod:`.opening`, :mod:`.registering`, :mod:`.endpoi
 from collections.abc import Callable
 from typing import Any
 
-from ....layouts.trace import Activity
 from ...port.port import Watch
 from ..agent.connections import Connection
 from ..attributes import MemAttributes, NetAddress, NicAttributes, RemoteAttributes, ViAttributes
@@ -28,8 +27,6 @@ from .registering import Registering
 __all__ = ["Vipl"]
 
 SUCCESS = VIP_RETURN.SUCCESS
-POST_SEND, POST_RECEIVE = int(Activity.POST_SEND), int(Activity.POST_RECEIVE)
-SEND_COMPLETE, RECEIVE_COMPLETE = int(Activity.SEND_COMPLETE), int(Activity.RECEIVE_COMPLETE)
 
 
 class Vipl:
@@ -51,6 +48,12 @@ class Vipl:
 
     In the name service node n of the fabric has the name "noden", for example "node0".
     ERROR_NAMESERVICE: the name or address is unknown, or the name service was not initialised.
+
+    Attributes
+    ----------
+    posting, completing, completion_queues
+        What calls do once their handles have been found sound: for a layer on VIs of its own, which
+        calls it for each message.
     """
 
     def __init__(self, process: Process) -> None:
@@ -63,9 +66,9 @@ class Vipl:
         self._registering = Registering(caller)
         self._endpoints = Endpoints(caller)
         self._connecting = Connecting(caller)
-        self._posting = Posting(caller)
-        self._completing = Completing(caller)
-        self._completion_queues = CompletionQueues(caller)
+        self.posting = Posting(caller)
+        self.completing = Completing(caller)
+        self.completion_queues = CompletionQueues(caller)
         self._naming = Naming(caller)
 
     @property
@@ -82,7 +85,7 @@ class Vipl:
         """No call of VIPL: for a process that also waits for something else than ``cq``. The words
         that VipCQWait would poll, and the cycles after which VipCQDone has to be called whatever
         they say. None if it would find an entry at once."""
-        return self._completion_queues.awaits(cq)
+        return self.completion_queues.awaits(cq)
 
     async def settle(self, nic: Nic) -> None:
         """No call of VIPL: for a process that ends. Waits until what it has sent on its VIs reaches
@@ -216,13 +219,13 @@ class Vipl:
         registered as ``handle``."""
         if not self._caller.is_vi(vi):
             return VIP_RETURN.INVALID_PARAMETER
-        return await self._posting.post(vi.send, descriptor, handle, POST_SEND) or SUCCESS
+        return await self.posting.post(vi.send, descriptor, handle) or SUCCESS
 
     async def VipPostRecv(self, vi: Vi, descriptor: int, handle: int) -> VIP_RETURN:
         """Post a receive descriptor."""
         if not self._caller.is_vi(vi):
             return VIP_RETURN.INVALID_PARAMETER
-        return await self._posting.post(vi.receive, descriptor, handle, POST_RECEIVE) or SUCCESS
+        return await self.posting.post(vi.receive, descriptor, handle) or SUCCESS
 
     # Completions, out of work queues
 
@@ -230,69 +233,73 @@ class Vipl:
         """The oldest send, if it is done; else NOT_DONE."""
         if not self._caller.is_vi(vi):
             return VIP_RETURN.INVALID_PARAMETER, None
-        return await self._completing.done(vi.send, SEND_COMPLETE)
+        return await self.completing.done(vi.send)
 
     async def VipRecvDone(self, vi: Vi) -> Done:
         """The oldest receive, if it is done; else NOT_DONE."""
         if not self._caller.is_vi(vi):
             return VIP_RETURN.INVALID_PARAMETER, None
-        return await self._completing.done(vi.receive, RECEIVE_COMPLETE)
+        return await self.completing.done(vi.receive)
 
     async def VipSendWait(self, vi: Vi, timeout: float | None) -> Done:
         """Wait until the oldest send is done; TIMEOUT after ``timeout`` milliseconds."""
         if not self._caller.is_vi(vi):
             return VIP_RETURN.INVALID_PARAMETER, None
-        return await self._completing.wait(vi.send, timeout, SEND_COMPLETE)
+        return await self.completing.wait(vi.send, timeout)
 
     async def VipRecvWait(self, vi: Vi, timeout: float | None) -> Done:
         """Wait until the oldest receive is done. Spins for ``via.spin`` cycles, then arms the queue
         and gives up the CPU until the interrupt."""
         if not self._caller.is_vi(vi):
             return VIP_RETURN.INVALID_PARAMETER, None
-        return await self._completing.wait(vi.receive, timeout, RECEIVE_COMPLETE)
+        return await self.completing.wait(vi.receive, timeout)
 
     async def VipSendNotify(self, vi: Vi, context: Any, handler: Callable[..., Any]) -> VIP_RETURN:
         """Call ``handler(context, nic, vi, descriptor)`` once, with the next send that is done and
         not yet handed out, at once if there is one. Handlers queue."""
         if not self._caller.is_vi(vi):
             return VIP_RETURN.INVALID_PARAMETER
-        return await self._completing.notify(vi.send, context, handler)
+        return await self.completing.notify(vi.send, context, handler)
 
     async def VipRecvNotify(self, vi: Vi, context: Any, handler: Callable[..., Any]) -> VIP_RETURN:
         """The same for receives."""
         if not self._caller.is_vi(vi):
             return VIP_RETURN.INVALID_PARAMETER
-        return await self._completing.notify(vi.receive, context, handler)
+        return await self.completing.notify(vi.receive, context, handler)
 
     # Completion queues
 
     async def VipCreateCQ(self, nic: Nic, entries: int) -> tuple[VIP_RETURN, Cq | None]:
         """Create a completion queue for ``entries`` completions. ERROR_RESOURCE: ``via.cqs`` queues
         exist already, or there is no room for it."""
-        return await self._completion_queues.create(nic, entries)
+        return await self.completion_queues.create(nic, entries)
 
     async def VipDestroyCQ(self, cq: Cq) -> VIP_RETURN:
         """Destroy a completion queue. ERROR_RESOURCE while work queues are bound to it."""
-        return await self._completion_queues.destroy(cq)
+        return await self.completion_queues.destroy(cq)
 
     async def VipResizeCQ(self, cq: Cq, entries: int) -> VIP_RETURN:
         """Change the queue's size to ``entries`` completions. Completions in it are kept."""
-        return await self._completion_queues.resize(cq, entries)
+        return await self.completion_queues.resize(cq, entries)
 
     async def VipCQDone(self, cq: Cq) -> Found:
         """The oldest completion, if there is one; else NOT_DONE. VipSendDone or VipRecvDone then
         returns its descriptor."""
-        return await self._completion_queues.done(cq)
+        if not self._caller.is_cq(cq):
+            return VIP_RETURN.INVALID_PARAMETER, None, None
+        return await self.completion_queues.done(cq)
 
     async def VipCQWait(self, cq: Cq, timeout: float | None) -> Found:
         """Wait for the oldest completion; TIMEOUT after ``timeout`` milliseconds. Spins, then gives
         up the CPU, as VipRecvWait does."""
-        return await self._completion_queues.wait(cq, timeout)
+        if not self._caller.is_cq(cq):
+            return VIP_RETURN.INVALID_PARAMETER, None, None
+        return await self.completion_queues.wait(cq, timeout)
 
     async def VipCQNotify(self, cq: Cq, context: Any, handler: Callable[..., Any]) -> VIP_RETURN:
         """Call ``handler(context, nic, vi, receive)`` once, with an entry that is there or with the
         next one. Handlers queue in order."""
-        return await self._completion_queues.notify(cq, context, handler)
+        return await self.completion_queues.notify(cq, context, handler)
 
     # The name service
 
