@@ -142,20 +142,19 @@ class Runtime:
             needs ^= lowest
             index, port, resume = self._by_bit[lowest]
             self._running_port.port = port
+            self.wakes += 1
             try:
                 port.accept(self._answers(index), now)
-                if not port.queue or not port.follow():
-                    self.wakes += 1
-                    if resume is None:
-                        self._stop(index)
-                    else:
-                        resume(None)
-                        if port.queue:
-                            port.line_up()
-                        elif not port.count:
-                            raise RuntimeError(
-                                f"{self.name(index)}'s program awaited something that is not an "
-                                "operation of its host port")
+                if resume is None:
+                    self._stop(index)
+                else:
+                    resume(None)
+                    if port.queued:
+                        self._line_up(lowest)
+                    elif not port.count:
+                        raise RuntimeError(
+                            f"{self.name(index)}'s program awaited something that is not an "
+                            "operation of its host port")
             except StopIteration as end:
                 self._results[index] = end.value
                 self._coroutines[index] = None
@@ -223,11 +222,29 @@ class Runtime:
         """Put the STOP, unless entries that the program left in its block must go first: their
         marks need the answers."""
         port = self.ports[index]
-        if port.queue:
-            port.line_up()
+        if port.queued:
+            self._line_up(1 << index)
         elif not port.count:
             port.stop()
             self._stopped[index] = True
+
+    def _line_up(self, bit: int) -> None:
+        """The program of the port with ``bit`` waits, or has ended, with blocks queued: it goes on
+        behind the last of them."""
+        index, port, resume = self._by_bit[bit]
+
+        def follow(_: None) -> None:
+            if port.queue and port.follow():
+                self.wakes -= 1  # only the port was
+                return
+            self._by_bit[bit] = index, port, resume
+            if resume is None:
+                self._stop(index)
+            else:
+                resume(None)
+
+        port.line_up()
+        self._by_bit[bit] = index, port, follow
 
     def _fail(self, error: BaseException) -> None:
         self.failed = error

@@ -10,7 +10,8 @@ from typing import NamedTuple
 
 __all__ = ["BLOCK", "ENTRY_WORDS", "ANSWER_WORDS", "BURST", "WATCHES", "WORK_BITS", "CACHE_LINE",
            "Forgotten",
-           "NIC_BASE", "NIC_BYTES", "Op", "Flag", "Status", "Answer", "ENTRY", "ANSWER"]
+           "NIC_BASE", "NIC_BYTES", "Op", "Flag", "Status", "Answer", "ENTRY",
+           "SHORT_ENTRY", "ANSWER"]
 
 BLOCK = 6
 """Entries in a block."""
@@ -127,6 +128,8 @@ class Forgotten(IntEnum):
 #   12  trace number (23:0) of a PIO_WRITE that begins a packet
 ENTRY_WORDS = 13
 ENTRY = struct.Struct("<4I4Q1I")
+SHORT_ENTRY = struct.Struct("<4I36x")
+"""An entry whose words behind the length are 0."""
 
 # Words of an answer:
 #   0  cycle at whose edge the operation ended, low 32 bits

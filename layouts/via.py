@@ -10,10 +10,10 @@ from enum import IntEnum, IntFlag
 from .bits import Field, Word
 
 __all__ = [
-    "ADDRESS", "ADDRESS_SEGMENT", "ATTRIBUTES", "BreakCode", "COMMAND", "CONTROL_SEGMENT",
-    "CQ_ARM", "CQ_BITS", "CQ_CONFIG", "CQ_CONSUMED", "CQ_ENTRY", "CQ_PAGES", "Control",
-    "DATA_SEGMENT", "DESCRIPTOR_ALIGN", "DETAIL", "DOORBELL_PAGES", "Doorbell", "EVENT",
-    "Event", "HANDLE_BITS", "INDEX_BITS", "MAX_SEGMENTS", "Operation", "PAGE", "PEER", "PacketKind",
+    "ADDRESS", "ADDRESS_SEGMENT", "ATTRIBUTES", "BreakCode", "COMMAND", "CONTROL_SEGMENT", "CQ_ARM",
+    "CQ_BITS", "CQ_CONFIG", "CQ_CONSUMED", "CQ_ENTRY", "CQ_PAGES", "Control", "DATA_SEGMENT",
+    "DESCRIPTOR_ALIGN", "DETAIL", "DOORBELL_PAGES", "Doorbell", "EVENT", "Event", "HANDLE_BITS",
+    "INDEX_BITS", "MAX_SEGMENTS", "ONE_SEGMENT", "Operation", "PAGE", "PEER", "PacketKind",
     "QUEUE_BITS", "Reliability", "RemoteOperation", "SEGMENT_BYTES", "CONTROL_BYTES", "STATUS",
     "Status", "TRANSLATION_BYTES", "TRANSLATION_FLAGS", "TRANSLATION_PLACE", "VA_BITS", "VI_BITS",
     "VIA_HEADER", "ViCommand", "ViState", "format_error",
@@ -53,6 +53,8 @@ ADDRESS_SEGMENT = struct.Struct("<QII")
 """Remote VA, remote Handle, Reserved."""
 DATA_SEGMENT = struct.Struct("<QII")
 """VA, Handle, Length."""
+ONE_SEGMENT = struct.Struct(CONTROL_SEGMENT.format + DATA_SEGMENT.format[1:])
+"""A control segment with one data segment behind it."""
 
 
 class Operation(IntEnum):

@@ -68,14 +68,19 @@ class Collectives:
 
     async def _isend(self, call: str, data: Data, rank: int, tag: int) -> Request:
         self.talks = True
-        return await self.library.send(call, self, self.context + 1, data,  # type: ignore[arg-type]
-                                       rank, tag + self.tags)
+        request, begun = self.library.send(
+            call, self, self.context + 1, data,  # type: ignore[arg-type]
+            rank, tag + self.tags)
+        await begun
+        return request
 
     async def _irecv(self, call: str, data: Data, rank: int, tag: int) -> Request:
         self.talks = True
-        return await self.library.receive(
+        request, begun = self.library.receive(
             call, self, self.context + 1, data,  # type: ignore[arg-type]
             rank, tag + self.tags)
+        await begun
+        return request
 
     async def _send(self, call: str, data: Data, rank: int, tag: int) -> None:
         await self._until(await self._isend(call, data, rank, tag))

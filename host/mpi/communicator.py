@@ -89,10 +89,12 @@ class Comm(Collectives):
 
     # Sends
 
-    def _begin(self, call: str, buffer: Any, rank: int, tag: int, kind: Packet = Packet.EAGER,
-               buffered: bool = False) -> Awaitable[Request]:
-        return self.library.send(call, self, self.context, self._data(buffer, call), rank, tag,
-                                 kind, buffered)
+    async def _begin(self, call: str, buffer: Any, rank: int, tag: int,
+                     kind: Packet = Packet.EAGER, buffered: bool = False) -> Request:
+        request, begun = self.library.send(call, self, self.context, self._data(buffer, call),
+                                           rank, tag, kind, buffered)
+        await begun
+        return request
 
     def _end(self, request: Request) -> Awaitable[Any]:
         return NOTHING if request.done else self.library.until_done(request)
@@ -100,7 +102,9 @@ class Comm(Collectives):
     @called(Call.Send)
     async def Send(self, buf: Any, dest: int, tag: int = 0) -> None:
         """Send; returns when ``buf`` may be changed."""
-        request = await self._begin("Send", buf, dest, tag)
+        request, begun = self.library.send("Send", self, self.context, self._data(buf, "Send"),
+                                           dest, tag)
+        await begun
         if not request.done:
             await self.library.until_done(request)
 
@@ -144,7 +148,9 @@ class Comm(Collectives):
     @called(Call.Recv)
     async def Recv(self, buf: Any, source: int = ANY_SOURCE, tag: int = ANY_TAG) -> Status:
         """Receive; what came."""
-        request = await self._receive("Recv", buf, source, tag)
+        request, begun = self.library.receive("Recv", self, self.context,
+                                              self._data(buf, "Recv"), source, tag)
+        await begun
         if not request.done:
             await self.library.engine.until_done(request)
         return self.library.taken(request)
@@ -154,9 +160,12 @@ class Comm(Collectives):
         """Post a receive."""
         return await self._receive("Irecv", buf, source, tag)
 
-    def _receive(self, call: str, buffer: Any, source: int, tag: int) -> Awaitable[Request]:
-        return self.library.receive(call, self, self.context, self._data(buffer, call), source,
-                                    tag)
+    async def _receive(self, call: str, buffer: Any, source: int, tag: int,
+                       message: Unexpected | None = None) -> Request:
+        request, begun = self.library.receive(call, self, self.context, self._data(buffer, call),
+                                              source, tag, message)
+        await begun
+        return request
 
     @called(Call.Sendrecv)
     async def Sendrecv(self, sendbuf: Any, dest: int, sendtag: int = 0, recvbuf: Any = None,
@@ -245,16 +254,14 @@ class Comm(Collectives):
     async def Imrecv(self, buf: Any, message: Message) -> Request:
         """Begin Mrecv."""
         header = message.message.header
-        return await self.library.receive("Imrecv", self, self.context, self._data(buf, "Imrecv"),
-                                          header.source, header.tag, message.message)
+        return await self._receive("Imrecv", buf, header.source, header.tag, message.message)
 
     @called(Call.Mrecv)
     async def Mrecv(self, buf: Any, message: Message) -> Status:
         """Receive a message that Mprobe has found."""
         library, header = self.library, message.message.header
-        return await library.until_done(await library.receive(
-            "Mrecv", self, self.context, self._data(buf, "Mrecv"), header.source,
-            header.tag, message.message))
+        return await library.until_done(await self._receive(
+            "Mrecv", buf, header.source, header.tag, message.message))
 
     async def _found(self, source: int, tag: int, call: str) -> Unexpected:
         library = self.library

@@ -176,6 +176,8 @@ class Engine:
                 port.waiting_text = what
                 if port.marking:
                     port.mark(WAITING, BEGIN, 0)
+                else:
+                    port.unkept = port.cpu_cycles + port.untimed
                 packet = await self._channels[0].wait()
                 if port.marking:
                     port.mark(WAITING, END, 0)
@@ -223,8 +225,7 @@ class Engine:
     def _below(self, call: Awaitable[Result]) -> Awaitable[Result]:
         """What ``call``, one of the channel's, gives; its time is marked. Where marks are not kept
         nothing needs to stand in for the one at its end: before a poll comes another one, of a
-        channel's next call or of the end of the call of MPI. The same holds for WAITING: there is
-        always a channel to look at before."""
+        channel's next call, of WAITING or of the end of the call of MPI."""
         port = self._port
         if port.marking:
             return self._marked(call)

@@ -1,12 +1,13 @@
 """The MPI library of one process: what its communicators and requests stand on."""
 
 import itertools
-from collections.abc import Collection, Sequence
+from collections.abc import Awaitable, Collection, Sequence
 from typing import Any
 
 import numpy as np
 
 from ..port.node import Node
+from ..port.suspension import NOTHING
 from ..via.process import Process
 from .attached import Attached
 from .buffers import Buffers, Data
@@ -207,38 +208,35 @@ class Mpi:
 
     # Messages
 
-    async def send(self, call: str, comm: Comm, context: int, data: Data, rank: int, tag: int,
-                   kind: Packet = Packet.EAGER, buffered: bool = False) -> Request:
-        """Begin a send (``kind``: :class:`~.requests.Send`)."""
+    def send(self, call: str, comm: Comm, context: int, data: Data, rank: int, tag: int,
+             kind: Packet = Packet.EAGER, buffered: bool = False
+             ) -> tuple[Request, Awaitable[None]]:
+        """A send (``kind``: :class:`~.requests.Send`), and what is awaited at once for it to
+        begin."""
         self.port.spend(self.prices.send)
         if rank == PROC_NULL:
-            return self._nobody()
+            return self._nobody(), NOTHING
         self._check(call, comm, rank, tag)
         send = Send(self, next(self._numbers), call, comm, rank, context, tag, data, kind)
         self.calls.note(send.world_rank, data.length)
-        if buffered:
-            return await self._buffered(send)
-        await self.sending.begin(send)
-        return send
+        return send, self._buffered(send) if buffered else self.sending.begin(send)
 
-    async def receive(self, call: str, comm: Comm, context: int, data: Data, rank: int,
-                      tag: int, message: Unexpected | None = None) -> Request:
-        """Post a receive; or receive ``message``, which was taken out of the queue."""
+    def receive(self, call: str, comm: Comm, context: int, data: Data, rank: int, tag: int,
+                message: Unexpected | None = None) -> tuple[Request, Awaitable[None]]:
+        """A receive, or one of ``message``, which was taken out of the queue; and what is awaited
+        at once for it to begin."""
         self.port.spend(self.prices.receive)
         if rank == PROC_NULL:
-            return self._nobody()
+            return self._nobody(), NOTHING
         if rank != ANY_SOURCE:
             self._check(call, comm, rank, 0 if tag == ANY_TAG else tag)
         elif tag != ANY_TAG:
             self._check(call, comm, 0, tag)
         receive = Receive(self, next(self._numbers), call, comm, rank, context, tag, data)
-        if message is None:
-            await self.receiving.begin(receive)
-        else:
-            await self.receiving.deliver(receive, message)
-        return receive
+        return receive, (self.receiving.begin(receive) if message is None
+                         else self.receiving.deliver(receive, message))
 
-    async def _buffered(self, send: Send) -> Request:
+    async def _buffered(self, send: Send) -> None:
         """Copy the data, and send the copy; the program's send is over."""
         self.port.spend(self.prices.buffer)
         attached = self._attached
@@ -257,7 +255,6 @@ class Mpi:
         later.after = lambda: attached.give(place)
         await self.sending.begin(later)
         send.done = True
-        return send
 
     def _nobody(self) -> Request:
         request = Request(self)

@@ -3,6 +3,7 @@
 from collections.abc import Awaitable
 from typing import Any
 
+from ..port.suspension import NOTHING
 from .channel import Arrived
 from .copying import copy
 from .datatypes import element_name
@@ -35,13 +36,13 @@ class Receiving:
         """Receives that are posted or under way."""
         return len(self._open) + sum(map(len, self.matching.posted.values()))
 
-    async def begin(self, receive: Receive) -> None:
+    def begin(self, receive: Receive) -> Awaitable[None]:
         """Post ``receive``, or give it a message that was kept."""
         message = self.matching.post(receive)
-        if message is None:
-            self._port.spend(self._prices.post)
-        else:
-            await self.deliver(receive, message)
+        if message is not None:
+            return self.deliver(receive, message)
+        self._port.spend(self._prices.post)
+        return NOTHING
 
     async def deliver(self, receive: Receive, message: Unexpected) -> None:
         """Give ``receive`` a message that was kept."""

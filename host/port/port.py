@@ -19,6 +19,7 @@ from ...layouts.operations import (
     BLOCK,
     BURST,
     ENTRY,
+    SHORT_ENTRY,
     WATCHES,
     WORK_BITS,
     Flag,
@@ -72,6 +73,7 @@ _Block = tuple[bytearray | memoryview, int, list[tuple[list[int], int, int]]]
 """A block's entries, their number, and the marks that its answers time."""
 
 _pack = ENTRY.pack_into
+_pack_short = SHORT_ENTRY.pack_into
 _unpack = ANSWER.unpack_from
 
 
@@ -114,9 +116,9 @@ class Port(Work):
         Entries in the block being put together.
     executed
         Awaiting it hands the block to the target, which executes the whole block.
-    queue
-        While the program runs: full blocks that go to the target before the one being put together.
-        While it waits: the blocks that follow the one given.
+    queue, queued
+        Full blocks that go to the target before the one being put together, and whether the program
+        has queued any since it was resumed. While it waits: the blocks that follow the one given.
     marking
         Whether marks are kept. Where a message passes :meth:`mark` is called only if they are:
         calls that keep nothing were a tenth of all that it makes.
@@ -133,7 +135,7 @@ class Port(Work):
     __slots__ = ("number", "node", "cpu", "entries", "count", "cycle", "status", "data", "log",
                  "waiting_text", "given", "given_at", "_open", "_answers", "executed",
                  "_checks", "_check", "_process", "_write", "sent_again", "unkept", "queue",
-                 "_settles", "_array")
+                 "queued", "_settles", "_array")
 
     marking = True
 
@@ -147,6 +149,7 @@ class Port(Work):
         self.entries = bytearray(BLOCK * ENTRY_BYTES) if entries is None else entries
         self._array = self.entries
         self.queue: deque[_Block] = deque()
+        self.queued = False
         self._settles = False
         self.count = 0
         self.cycle = 0
@@ -283,7 +286,7 @@ class Port(Work):
             return
         self._ticks = 0
         count = self.count
-        _pack(self.entries, count * ENTRY_BYTES, word, work, address, length, 0, 0, 0, 0, 0)
+        _pack_short(self.entries, count * ENTRY_BYTES, word, work, address, length)
         self.count = count + 1
 
     def begin_block(self) -> None:
@@ -291,6 +294,7 @@ class Port(Work):
         state, :meth:`settle` or another wait must be awaited."""
         self.queue.append((self.entries, self.count, self._open))
         self.entries, self.count, self._open = bytearray(BLOCK * ENTRY_BYTES), 0, []
+        self.queued = True
 
     def put_flush(self, address: int, length: int) -> None:
         """On a bus that is not coherent: flush the lines of ``length`` bytes of memory, with the
@@ -528,6 +532,7 @@ class Port(Work):
         """The program waits, and blocks are queued: the first of them goes to the target now."""
         self.queue.append((self.entries, self.count, self._open))
         self.entries, self.count, self._open = self.queue.popleft()
+        self.queued = False
 
     def follow(self) -> bool:
         """Take the block that follows the one just executed. Whether it goes to the target at once;

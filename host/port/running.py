@@ -3,6 +3,7 @@
 A layer's kernel is one object for a node. Its work is charged to the CPU that executes it.
 """
 
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
@@ -22,20 +23,19 @@ class Running:
 
 
 class _Charges:
-    """A path, as each CPU charges it."""
+    """A path, or several together, as each CPU charges them: ``register`` makes that."""
 
-    __slots__ = ("_path", "_scale", "_by_port")
+    __slots__ = ("_register", "_by_port")
 
-    def __init__(self, path: Path, scale: Fraction | None) -> None:
-        self._path = path
-        self._scale = scale
+    def __init__(self, register: Callable[[Port], Charge]) -> None:
+        self._register = register
         self._by_port: dict[int, Charge] = {}
 
     def of(self, port: Port) -> Charge:
-        """The path as ``port`` charges it."""
+        """It as ``port`` charges it."""
         found = self._by_port.get(port.number)
         if found is None:
-            found = self._by_port[port.number] = port.path(self._path, self._scale)
+            found = self._by_port[port.number] = self._register(port)
         return found
 
 
@@ -55,7 +55,11 @@ class RunningPort:
 
     def path(self, path: Path, scale: Fraction | None = None) -> _Charges:
         """Register ``path`` with every CPU that will charge it."""
-        return _Charges(path, scale)
+        return _Charges(lambda port: port.path(path, scale))
+
+    def joint(self, *charges: _Charges) -> _Charges:
+        """One charge for several, on every CPU."""
+        return _Charges(lambda port: port.joint(*(one.of(port) for one in charges)))
 
     def spend(self, charges: _Charges) -> None:
         """Spend a path on the CPU that runs."""

@@ -12,13 +12,13 @@ __all__ = ["Charge", "Work"]
 
 
 class Charge:
-    """A path as a port charges it: how many ``cycles`` of the CPU it takes, and how often it was
-    charged so far."""
+    """A path as a port charges it, or several that are always charged one behind the other: how
+    many ``cycles`` of the CPU they take, and how often they were charged so far."""
 
-    __slots__ = ("path", "cycles", "count")
+    __slots__ = ("paths", "cycles", "count")
 
-    def __init__(self, path: Path, cycles: int) -> None:
-        self.path = path
+    def __init__(self, paths: tuple[Path, ...], cycles: int) -> None:
+        self.paths = paths
         self.cycles = cycles
         self.count = 0
 
@@ -55,12 +55,13 @@ class Work:
 
     def work(self, item: str, count: int = 1) -> None:
         """Spend ``count`` of the cost item ``item``."""
-        if item not in self._price:
+        price = self._price.get(item)
+        if price is None:
             raise ValueError(f"unknown cost item {item!r}; there are {', '.join(self._price)}")
         if count < 0:
             raise ValueError(f"count must not be negative, not {count}")
         self._items[item] += count
-        self.untimed += self._price[item] * count
+        self.untimed += price * count
 
     def compute(self, item: str, count: int) -> None:
         """Spend ``count`` of ``item``, one of APP_ITEMS. Fractions of a CPU cycle add up."""
@@ -82,7 +83,15 @@ class Work:
     def path(self, path: Path, scale: Fraction | None = None) -> Charge:
         """Register ``path``, with a factor ``scale`` in place of ``cpu.path_scale`` if given;
         return what :meth:`spend` takes."""
-        charge = Charge(path, self.costs.cycles(path, scale))
+        charge = Charge((path,), self.costs.cycles(path, scale))
+        self._charges.append(charge)
+        return charge
+
+    def joint(self, *charges: Charge) -> Charge:
+        """One charge for registered paths that are always spent together, with no operation and no
+        mark in between. Each counts as if it were spent alone."""
+        charge = Charge(sum((one.paths for one in charges), ()),
+                        sum(one.cycles for one in charges))
         self._charges.append(charge)
         return charge
 
@@ -97,15 +106,17 @@ class Work:
         tally = Counter(self._items)
         tally["poll_check"] += self._check_count
         for charge in self._charges:
-            for item, times in charge.path.items.items():
-                tally[item] += times * charge.count
+            for path in charge.paths:
+                for item, times in path.items.items():
+                    tally[item] += times * charge.count
         return +tally
 
     def paths(self) -> Counter[str]:
         """How often each path was spent so far."""
         counts: Counter[str] = Counter()
         for charge in self._charges:
-            counts[charge.path.name] += charge.count
+            for path in charge.paths:
+                counts[path.name] += charge.count
         return +counts
 
     def _pending(self) -> int:

@@ -5,7 +5,6 @@ may be posted again without changes.
 """
 
 from collections.abc import Coroutine, Sequence
-from operator import itemgetter
 from typing import Any, NamedTuple
 
 from ...layouts.via import (
@@ -14,6 +13,7 @@ from ...layouts.via import (
     CONTROL_SEGMENT,
     DATA_SEGMENT,
     DESCRIPTOR_ALIGN,
+    ONE_SEGMENT,
     SEGMENT_BYTES,
     Control,
     Operation,
@@ -23,11 +23,9 @@ from ...layouts.via import (
 from .process import Process
 
 __all__ = ["Descriptor", "Segment", "allocate", "build", "length_of", "pack", "queue",
-           "rdma_read", "rdma_write", "read", "receive", "send"]
+           "rdma_read", "rdma_write", "read", "receive", "send", "single"]
 
 DONE, ERRORS, IMMEDIATE = int(Status.DONE), int(Status.ERRORS), int(Status.IMMEDIATE)
-LENGTH = itemgetter(2)
-"""Of a segment."""
 LENGTH_AT = 24
 """Offset of the word with Length and Status."""
 
@@ -81,13 +79,12 @@ def allocate(process: Process, segments: int, *, fresh: bool = False) -> int:
                             fresh=fresh)
 
 
-def pack(segments: Sequence[tuple[int, int, int]], *, control: int = 0, length: int | None = None,
+def pack(segments: Sequence[Segment], *, control: int = 0, length: int | None = None,
          immediate: int = 0, remote: Segment | None = None, count: int | None = None) -> bytes:
-    """The bytes of a descriptor of ``segments``, each a :class:`Segment` or a plain tuple of that.
-    ``length`` and ``count`` (SegCount) follow from the segments unless given; tests give wrong
-    ones."""
+    """The bytes of a descriptor. ``length`` and ``count`` (SegCount) follow from the segments
+    unless given; tests give wrong ones."""
     if length is None:
-        length = sum(map(LENGTH, segments)) & 0xFFFF_FFFF
+        length = sum([segment[2] for segment in segments]) & 0xFFFF_FFFF
     if count is None:
         count = len(segments) + (remote is not None)
     data = CONTROL_SEGMENT.pack(0, 0, count, control, 0, immediate, length, 0)
@@ -110,13 +107,21 @@ async def build(process: Process, va: int, segments: Sequence[Segment], *, contr
     return va
 
 
+def single(va: int, handle: int, length: int) -> bytes:
+    """The bytes of a send or receive of one segment (:func:`pack`)."""
+    return ONE_SEGMENT.pack(0, 0, 1, 0, 0, 0, length, 0, va, handle, length)
+
+
 def queue(process: Process, va: int, data: bytes) -> None:
     """Write a descriptor of the bytes ``data`` (:func:`pack`) to ``va``, charged, with the CPU's
     traffic queued (:meth:`Process.queue_touch`)."""
     port, costs, size = process.port, process.paths, len(data)
-    port.spend(costs.descriptor)
-    for _ in range((size - CONTROL_BYTES) // SEGMENT_BYTES):
-        port.spend(costs.segment)
+    if size == CONTROL_BYTES + SEGMENT_BYTES:
+        port.spend(costs.single)
+    else:
+        port.spend(costs.descriptor)
+        for _ in range((size - CONTROL_BYTES) // SEGMENT_BYTES):
+            port.spend(costs.segment)
     process.queue_touch(va, size, True)
     process.write(va, data)
 

@@ -27,6 +27,8 @@ class Prices:
         self.segment = path(costs.SEGMENT)
         self.post = path(costs.POST)
         self.link = path(costs.LINK)
+        self.single = port.joint(self.descriptor, self.segment)
+        self.post_linked = port.joint(self.post, self.link)
         self.check = path(costs.CHECK)
         self.take = path(costs.TAKE)
         self.wait = path(costs.WAIT)

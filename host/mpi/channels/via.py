@@ -187,11 +187,15 @@ class ViaChannel:
             self._buffers[descriptor] = buffer, handle
             await self._post_receive(peer, descriptor, handle)
 
-    async def _post_receive(self, peer: _Peer, descriptor: int, handle: int) -> None:
+    async def _post_receive(self, peer: _Peer, descriptor: int, handle: int, owed: bool = False
+                            ) -> None:
+        """Post a buffer; ``owed``: it was a packet's, and is a credit of the peer."""
         await self._port.room(self._post_entries)
         code = await self._posting.post(peer.vi.receive, descriptor, handle)
         if code is not None:
             self._sound("VipPostRecv", code)
+        if owed:
+            await self._debts.owe(peer)
 
     async def close(self) -> None:
         while not self.idle:
@@ -216,21 +220,21 @@ class ViaChannel:
         return self._send(peer, header, pieces)
 
     async def _send(self, peer: _Peer, header: bytes, pieces: Pieces) -> None:
-        process, slot = self.process, self._free.pop()
+        process, slot, handle = self.process, self._free.pop(), self._sends
         descriptor, buffer = slot
         length = queue_packet(process, buffer, header, pieces, peer.credits)
-        descriptors.queue(process, descriptor,
-                          descriptors.pack(((buffer, self._sends, length),)))
+        descriptors.queue(process, descriptor, descriptors.single(buffer, handle, length))
         await self._port.room(self._post_entries)
-        await self._post(peer, descriptor, self._sends, partial(self._free.append, slot))
-
-    async def _post(self, peer: _Peer, descriptor: int, handle: int, done: Callable[[], Any]
-                    ) -> None:
-        peer.sends.append(done)
-        self._outstanding += 1
-        code = await self._posting.post(peer.vi.send, descriptor, handle)
+        code = await self._post(peer, descriptor, handle, partial(self._free.append, slot))
         if code is not None:
             self._sound("VipPostSend", code)
+
+    def _post(self, peer: _Peer, descriptor: int, handle: int, done: Callable[[], Any]
+              ) -> Awaitable[VIP_RETURN | None]:
+        """Post a send, a write or a read; None: it is posted."""
+        peer.sends.append(done)
+        self._outstanding += 1
+        return self._posting.post(peer.vi.send, descriptor, handle)
 
     async def look(self) -> Received | None:
         while (packet := await self._completed(self._queues.done(self._cq))) is None:
@@ -270,7 +274,7 @@ class ViaChannel:
         buffer, handle = self._buffers[descriptor]
         packet = received(self.process, peer.rank, buffer,
                           descriptors.length_of(self.process, descriptor), peer.credits,
-                          partial(self._post_again, peer, descriptor, handle))
+                          partial(self._post_receive, peer, descriptor, handle, True))
         if self._port.queue:
             await self._port.settle()
         if not peer.used:
@@ -285,11 +289,6 @@ class ViaChannel:
         if self._more > self._prepost:
             await self._post_new(peer, self._more - self._prepost)
             peer.credits.owed += self._more - self._prepost
-
-    async def _post_again(self, peer: _Peer, descriptor: int, handle: int) -> None:
-        """The buffer of a packet is free again."""
-        await self._post_receive(peer, descriptor, handle)
-        await self._debts.owe(peer)
 
     # Memory
 
@@ -322,9 +321,11 @@ class ViaChannel:
             address += sum(segment.length for segment in part)
             last = number == len(parts) - 1
             await self._port.room(self._post_entries)
-            await self._post(peer, descriptor, self._room[descriptor],
-                             _both(lambda one=descriptor: self._rooms.append(one),
-                                   done if last else None))
+            code = await self._post(peer, descriptor, self._room[descriptor],
+                                    _both(lambda one=descriptor: self._rooms.append(one),
+                                          done if last else None))
+            if code is not None:
+                self._sound("VipPostSend", code)
 
     async def _descriptor(self) -> int:
         """Room for a descriptor of up to ``self.segments`` + 1 segments."""

@@ -56,10 +56,11 @@ class MemoryQueues:
         port = self.port
         if port.count > BLOCK - 2:
             port.begin_block()
+        status = queue.entries[0].status
         if cycles > 0:
-            port.put_poll(queue.entries[0].status, DONE, DONE, cycles)
+            port.put_poll(status, DONE, DONE, cycles)
         else:
-            port.put_poll(queue.entries[0].status, DONE, DONE, 0, F_ONCE)
+            port.put_poll(status, DONE, DONE, 0, F_ONCE)
         return port.executed
 
     def found(self) -> int | None:

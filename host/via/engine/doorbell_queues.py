@@ -150,11 +150,11 @@ class DoorbellQueues(MemoryQueues):
         port = self.port
         if port.count > BLOCK - 2 - self.tokens:
             return self._post_later(queue, va, handle, trace)
-        paths = self.paths
-        port.spend(paths.post)
         entries = queue.entries
-        if entries:
-            port.spend(paths.link)
+        if not entries:
+            port.spend(self.paths.post)
+        else:
+            port.spend(self.paths.post_linked)
             last = entries[-1].status
             if last not in self.flushed:
                 tail = last - STATUS_WORD

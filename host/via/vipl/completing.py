@@ -35,7 +35,7 @@ class Completing:
 
     async def done(self, queue: WorkQueue) -> Done:
         """The oldest descriptor of ``queue``, if it is done."""
-        port = self._port
+        port, provider = self._port, self._provider
         if port.marking:
             begin = port.mark(EMPTY_CHECK, BEGIN, 0)
         else:
@@ -44,8 +44,8 @@ class Completing:
         port.spend(self._paths.check)
         completed = None
         if queue.entries:
-            await self._provider.check(queue)
-            completed = self._provider.found()
+            await provider.check(queue)
+            completed = provider.found()
             if completed is None and queue.vi.lost:
                 completed = await self._completions.or_lost(queue, None)
         else:
@@ -54,7 +54,7 @@ class Completing:
             result = (NOT_DONE if queue.entries else DESCRIPTOR_ERROR), None
             port.mark(EMPTY_CHECK, END, 0)
         else:
-            await self._provider.take(queue)
+            await provider.take(queue)
             result = self._taken(queue, completed, begin)
         await self._kernel.attend(completed is not None)
         return result

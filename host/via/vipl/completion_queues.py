@@ -106,7 +106,11 @@ class CompletionQueues:
             port.unkept = port.cpu_cycles + port.untimed
         port.spend(self._paths.cq_check)
         found = await self._completions.entry(cq)
-        result = self._found(found, begin)
+        if found is None or port.marking:
+            result = self._found(found, begin)
+        else:
+            port.unkept = port.cpu_cycles + port.untimed
+            result = SUCCESS, *found
         await self._kernel.attend(found is not None)
         return result
 
@@ -133,12 +137,15 @@ class CompletionQueues:
                 await kernel.attend()
                 await provider.cq_check(cq, kernel.until(end))
                 entry = provider.cq_found(cq)
-            found = None if entry is None else (self._completions.of_a_vi(cq, entry)
-                                                or await self._completions.entry(cq))
+            found = None
+            if entry is not None:
+                found = (self._completions.of_a_vi(cq, entry)
+                         or await self._completions.entry(cq))
+                if found is not None and port.marking:
+                    begin = port.mark_check(EMPTY_CHECK,
+                                            RECEIVE_COMPLETE if found[1] else SEND_COMPLETE)
         else:
             found = await self._completions.entry(cq)
-        if spin and found is not None and port.marking:
-            begin = port.mark_check(EMPTY_CHECK, RECEIVE_COMPLETE if found[1] else SEND_COMPLETE)
         while found is None:
             if deadline is not None and port.cycle >= deadline:
                 port.mark(EMPTY_CHECK, END, 0)
@@ -150,7 +157,11 @@ class CompletionQueues:
                 await kernel.doze(deadline)
             begin = port.mark(EMPTY_CHECK, BEGIN, 0)
             found = await self._completions.entry(cq)
-        result = self._found(found, begin)
+        if port.marking:
+            result = self._found(found, begin)
+        else:
+            port.unkept = port.cpu_cycles + port.untimed
+            result = SUCCESS, *found
         await kernel.attend(True)
         return result
 
@@ -176,14 +187,10 @@ class CompletionQueues:
             self._port.mark(EMPTY_CHECK, END, 0)
             return NOT_DONE, None, None
         vi, receive = found
-        port = self._port
-        if not port.marking:
-            port.unkept = port.cpu_cycles + port.untimed
-            return SUCCESS, vi, receive
         queue = vi.receive if receive else vi.send
         begin[1] = RECEIVE_COMPLETE if receive else SEND_COMPLETE
         begin[3] = queue.entries[0].trace if queue.entries else 0
-        port.mark(begin[1], END, begin[3])
+        self._port.mark(begin[1], END, begin[3])
         return SUCCESS, vi, receive
 
     def _is_size(self, entries: Any) -> bool:

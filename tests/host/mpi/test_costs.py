@@ -60,8 +60,8 @@ def test_every_path_is_charged_and_nothing_else_takes_time(channel):
     scales = dict.fromkeys((*paths, *SHM), Fraction(3))
     scales |= dict.fromkeys(tcp_costs.PATHS, Fraction(1))
     for port in runtime.ports:
-        whole = sum(charge.count * prices.cycles(charge.path, scales.get(charge.path))
-                    for charge in port._charges)
+        whole = sum(charge.count * prices.cycles(path, scales.get(path))
+                    for charge in port._charges for path in charge.paths)
         whole += sum(prices.price[item] * count for item, count in port._items.items())
         whole += port._check_count * prices.price["poll_check"]
         assert port.cpu_cycles + port.untimed == whole

@@ -171,8 +171,8 @@ def test_every_path_has_the_factor_of_mpl_and_is_charged():
         assert {path.name for path in paths} <= set(charged)
     prices = Costs(describe({"mpl.path_scale": 3, "cpu.path_scale": 2}))
     for port in runtime.ports:
-        whole = sum(charge.count * prices.cycles(charge.path, 3 if charge.path in paths else None)
-                    for charge in port._charges)
+        whole = sum(charge.count * prices.cycles(path, 3 if path in paths else None)
+                    for charge in port._charges for path in charge.paths)
         whole += sum(prices.price[item] * count for item, count in port._items.items())
         whole += port.tally()["poll_check"] * prices.price["poll_check"]
         assert port.cpu_cycles == whole

@@ -34,8 +34,8 @@ def test_every_path_is_charged_and_nothing_else_takes_time():
     assert {path.name for path in costs.PATHS} <= charged
     prices = Costs(description)
     for port in runtime.ports:
-        whole = sum(charge.count * prices.cycles(charge.path, SCALE if charge.path in costs.PATHS
-                                                 else None) for charge in port._charges)
+        whole = sum(charge.count * prices.cycles(path, SCALE if path in costs.PATHS else None)
+                    for charge in port._charges for path in charge.paths)
         whole += sum(prices.price[item] * count for item, count in port._items.items())
         whole += port._check_count * prices.price["poll_check"]
         assert port.cpu_cycles + port.untimed == whole
