@@ -201,14 +201,13 @@ class Process:
             begin += part
 
     def write(self, va: int, data: bytes | memoryview) -> None:
-        at, length = va & self._mask, len(data)
-        if not length:
-            return
-        if at + length <= self.page_bytes:
-            try:
-                self.memory.write(self._pages[va >> self._shift] | at, data)
-            except KeyError:
-                raise self._outside(va) from None
+        at = va & self._mask
+        if at + len(data) <= self.page_bytes:
+            if data:
+                try:
+                    self.memory.write(self._pages[va >> self._shift] | at, data)
+                except KeyError:
+                    raise self._outside(va) from None
             return
         at, whole = 0, memoryview(data)
         for address, part in self.pieces(va, len(data)):
