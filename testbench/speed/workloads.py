@@ -2,13 +2,13 @@
 one-way messages of its node."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...host.via import descriptors
 from ...host.via.returns import VIP_INFINITE, VIP_RETURN
 from ..benches.via.party import Party
 
-__all__ = ["BUSY_CYCLES", "SETTINGS", "WORKLOADS", "programs"]
+__all__ = ["BUSY_CYCLES", "LARGER", "SETTINGS", "WORKLOADS", "Larger", "programs"]
 
 BUSY_CYCLES = 2000
 """Target cycles of computation between two requests of the busy workload."""
@@ -18,6 +18,8 @@ SIZE, END = 8, 4
 """Bytes of a message on a VI or over MPI, and of the last message."""
 BULK = 64 << 10
 """Bytes of a message of the bulk workload."""
+BULKIER = 4 * BULK
+"""Bytes of one of the same workload where it is measured what each KB takes."""
 RECEIVES, CREDIT, SENDS = 32, 16, 8
 """For the stream: receives posted, messages reported at a time, sends not reaped."""
 
@@ -255,6 +257,10 @@ def _mpi_bulk(until: int) -> Program:
     return _mpi_oneway(until, BULK)
 
 
+def _mpi_bulkier(until: int) -> Program:
+    return _mpi_oneway(until, BULKIER)
+
+
 WORKLOADS: dict[str, dict[str, Callable[[int], Program]]] = {
     "am": {"dense": _dense, "busy": _busy, "sparse": _dense, "idle": _idle},
     "via": {"ping-pong": _pingpong, "stream": _stream, "idle": _idle},
@@ -263,7 +269,19 @@ WORKLOADS: dict[str, dict[str, Callable[[int], Program]]] = {
 """Workloads of each layer; their argument is the cycle at which to end."""
 
 
-def programs(layer: str, name: str, until: int, nodes: int) -> list[Program | None]:
-    """The program of each node; None for a node without one."""
-    program = WORKLOADS[layer][name](until)
+class Larger(NamedTuple):
+    """A workload with messages of ``more`` KB more, by which it is known what a KB takes."""
+
+    program: Callable[[int], Program]
+    more: int
+
+
+LARGER = {"bulk": Larger(_mpi_bulkier, BULKIER - BULK >> 10)}
+"""By the name of the workload with smaller messages."""
+
+
+def programs(layer: str, name: str, until: int, nodes: int, larger: bool = False
+             ) -> list[Program | None]:
+    """The program of each node; None for a node without one. ``larger``: that of LARGER."""
+    program = (LARGER[name].program if larger else WORKLOADS[layer][name])(until)
     return [None if name == "sparse" and node // 2 % SPARSE else program for node in range(nodes)]
