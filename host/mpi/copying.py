@@ -24,19 +24,24 @@ def total(pieces: Pieces) -> int:
     return sum([length for _, length in pieces])
 
 
-def gather(process: Process, pieces: Pieces) -> bytes:
-    """The bytes of ``pieces``, in no time."""
+def gather(process: Process, pieces: Pieces) -> memoryview | bytes:
+    """The bytes of ``pieces``, at least one, in no time: for whoever copies them at once."""
     if len(pieces) == 1:
-        return process.read(*pieces[0])
-    return b"".join([process.read(at, length) for at, length in pieces])
+        return process.view(*pieces[0])
+    found = memoryview(bytearray(total(pieces)))
+    begin = 0
+    for at, length in pieces:
+        process.read_into(at, found[begin:begin + length])
+        begin += length
+    return found
 
 
-def scatter(process: Process, pieces: Pieces, data: bytes) -> None:
+def scatter(process: Process, pieces: Pieces, data: memoryview | bytes) -> None:
     """``data`` into ``pieces``, as far as they go, in no time."""
     if len(data) <= pieces[0][1]:
         process.write(pieces[0][0], data)
         return
-    begin = 0
+    begin, data = 0, memoryview(data)
     for at, length in pieces:
         if begin >= len(data):
             break

@@ -4,7 +4,7 @@ each node.
 Everything here is plain and synchronous: it is called while target time stands still.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from struct import Struct
 from typing import Any, Protocol
 
@@ -47,7 +47,8 @@ class Mailbox(Protocol):
 
 
 class Memory(Protocol):
-    """Zero-time access to a node's host memory."""
+    """Zero-time access to a node's host memory. What copies much at a time is written here by
+    :meth:`read` and :meth:`write`, for memories that are no array of this process."""
 
     size: int
     """Bytes."""
@@ -55,6 +56,22 @@ class Memory(Protocol):
     def read(self, address: int, length: int) -> bytes: ...
 
     def write(self, address: int, data: bytes | memoryview) -> None: ...
+
+    def view(self, address: int, length: int) -> memoryview | bytes:
+        """The bytes, for whoever copies them at once: where the memory is an array, a view that
+        changes with it."""
+        return self.read(address, length)
+
+    def read_pages(self, pages: Sequence[int], size: int, into: memoryview) -> None:
+        """Copy ``pages``, numbers of pages of ``size`` bytes, one behind the other to ``into``,
+        which they fill."""
+        for index, page in enumerate(pages):
+            into[index * size:(index + 1) * size] = self.view(page * size, size)
+
+    def write_pages(self, pages: Sequence[int], size: int, data: memoryview) -> None:
+        """Copy ``data`` to ``pages``, the other way."""
+        for index, page in enumerate(pages):
+            self.write(page * size, data[index * size:(index + 1) * size])
 
     def reader(self, form: Struct) -> Callable[[int], tuple[Any, ...]]:
         """A function that unpacks ``form`` at an address. It need not check the address."""

@@ -4,6 +4,8 @@ from collections.abc import Callable
 from struct import Struct
 from typing import Any
 
+from .backend import Memory
+
 __all__ = ["Allocator", "ArrayMemory"]
 
 RESERVED = 64
@@ -44,7 +46,7 @@ class Allocator:
         return address
 
 
-class ArrayMemory:
+class ArrayMemory(Memory):
     """A host memory of ``size`` bytes in a bytearray, for back ends without a memory of their
     own."""
 
@@ -61,6 +63,10 @@ class ArrayMemory:
     def write(self, address: int, data: bytes | memoryview) -> None:
         self._check(address, len(data))
         self.data[address:address + len(data)] = data
+
+    def view(self, address: int, length: int) -> memoryview:
+        self._check(address, length)
+        return memoryview(self.data)[address:address + length]
 
     def reader(self, form: Struct) -> Callable[[int], tuple[Any, ...]]:
         return lambda address: form.unpack(self.read(address, form.size))

@@ -190,29 +190,57 @@ class Process:
                 raise self._outside(va) from None
         return b"".join(self.memory.read(at, part) for at, part in self.pieces(va, length))
 
+    def view(self, va: int, length: int) -> memoryview | bytes:
+        """The bytes at ``va``, at least one, for whoever copies them at once: within a page they
+        are not copied before."""
+        if (va & self._mask) + length <= self.page_bytes:
+            return self.memory.view(self.physical(va), length)
+        found = memoryview(bytearray(length))
+        self.read_into(va, found)
+        return found
+
     def read_into(self, va: int, data: memoryview) -> None:
-        """The bytes from ``va`` on into ``data``, page by page."""
-        if (va & self._mask) + len(data) <= self.page_bytes:
-            data[:] = self.memory.read(self.physical(va), len(data))
+        """The bytes from ``va`` on into ``data``: its whole pages at once."""
+        memory, length, size = self.memory, len(data), self.page_bytes
+        begin = -va & self._mask
+        if begin >= length:
+            if length:
+                data[:] = memory.view(self.physical(va), length)
             return
-        begin = 0
-        for address, part in self.pieces(va, len(data)):
-            data[begin:begin + part] = self.memory.read(address, part)
-            begin += part
+        if begin:
+            data[:begin] = memory.view(self.physical(va), begin)
+        end = length - (va + length & self._mask)
+        if end > begin:
+            memory.read_pages(self._numbers(va + begin, va + end), size, data[begin:end])
+        if end < length:
+            data[end:] = memory.view(self.physical(va + end), length - end)
 
     def write(self, va: int, data: bytes | memoryview) -> None:
-        at = va & self._mask
-        if at + len(data) <= self.page_bytes:
-            if data:
+        at, length = va & self._mask, len(data)
+        if at + length <= self.page_bytes:
+            if length:
                 try:
                     self.memory.write(self._pages[va >> self._shift] | at, data)
                 except KeyError:
                     raise self._outside(va) from None
             return
-        at, whole = 0, memoryview(data)
-        for address, part in self.pieces(va, len(data)):
-            self.memory.write(address, whole[at:at + part])
-            at += part
+        memory, whole, begin = self.memory, memoryview(data), -va & self._mask
+        if begin:
+            memory.write(self.physical(va), whole[:begin])
+        end = length - (va + length & self._mask)
+        if end > begin:
+            memory.write_pages(self._numbers(va + begin, va + end), self.page_bytes,
+                               whole[begin:end])
+        if end < length:
+            memory.write(self.physical(va + end), whole[end:])
+
+    def _numbers(self, va: int, end: int) -> list[int]:
+        """Numbers of the physical pages of the whole pages from ``va`` to ``end``."""
+        shift, pages = self._shift, self._pages
+        try:
+            return [pages[page] >> shift for page in range(va >> shift, end >> shift)]
+        except KeyError as error:
+            raise self._outside(error.args[0] << shift) from None
 
     # Access by the CPU: charged
 
@@ -230,8 +258,11 @@ class Process:
 
     async def _touch(self, va: int, length: int, store: bool) -> None:
         """The same over several pages, or with a full block."""
+        port = self.port
         for address, part in self.pieces(va, length):
-            await self.port.touch(address, part, store)
+            if port.count == BLOCK:
+                await port.executed
+            port.put_touch(address, part, store)
 
     def queue_touch(self, va: int, length: int, store: bool = False) -> None:
         """The same, without waiting: a full block is queued (:meth:`Port.begin_block`)."""

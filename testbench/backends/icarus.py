@@ -6,6 +6,7 @@ from collections.abc import Callable
 from struct import Struct
 from typing import Any
 
+from ...host.port.backend import Memory
 from ...layouts.operations import ANSWER_WORDS, BLOCK, ENTRY_WORDS
 from ...layouts.processor import CRASH_WORDS
 from ...layouts.trace import Event
@@ -72,7 +73,7 @@ class IcarusMailbox:
         self._go_handle.set_signal_val_binstr(DEPOSIT, format(0, self._go_format))
 
 
-class HandleMemory:
+class HandleMemory(Memory):
     """A node's host memory: an array of 8-byte words, accessed word by word."""
 
     def __init__(self, handle: Any, words: int) -> None:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from ...host.port.backend import Memory
 from ...layouts.operations import ENTRY
 
 __all__ = ["Recording"]
@@ -32,8 +33,8 @@ class _Mailbox:
         self._mailbox.give(port, entries, count)
 
 
-class _Memory:
-    """A memory that records writes to it."""
+class _Memory(Memory):
+    """A memory that records writes to it, page by page."""
 
     def __init__(self, memory: Any, node: int, notes: bytearray) -> None:
         self._memory = memory
@@ -41,6 +42,8 @@ class _Memory:
         self._notes = notes
         self.size = memory.size
         self.read = memory.read
+        self.view = memory.view
+        self.read_pages = memory.read_pages
         self.reader = memory.reader
         self.word = memory.word
         self.clear = memory.clear

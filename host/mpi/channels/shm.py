@@ -276,7 +276,7 @@ class ShmChannel:
         await port.touch(place, length)
         await touch_for(process, pieces, length)
         port.mark(COPY, END, 0)
-        scatter(process, pieces, process.memory.read(place, length))
+        scatter(process, pieces, process.memory.view(place, length))
 
     # Memory
 

@@ -1,0 +1,70 @@
+"""A process's memory: bytes over pages that lie anywhere in the node's."""
+
+import random
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from nicbed.host.via.process import Process
+from nicbed.testbench.run.recording import Recording
+
+from tests.models.target import Model
+from tests.programs.mpi import describe
+
+PAGE = 4096
+
+
+@pytest.fixture
+def process() -> Iterator[Process]:
+    model = Model(describe("via", memory__bytes=1 << 20))
+    made = []
+
+    async def program(node: Any) -> None:
+        made.append(Process(node))
+
+    model.run([program, None], limit=1000)
+    yield made[0]
+
+
+def test_bytes_come_back_wherever_they_begin_and_end(process: Process) -> None:
+    plan = random.Random(3)
+    base = process.allocate(12 * PAGE, 64)
+    image = bytearray(12 * PAGE)
+    ends = [0, 1, PAGE - 1, PAGE, PAGE + 1, 3 * PAGE, 5 * PAGE + 17, 12 * PAGE]
+    spans = [(first, last) for first in ends for last in ends if first < last]
+    for first, last in spans + [tuple(sorted(plan.sample(range(12 * PAGE), 2)))
+                                for _ in range(50)]:
+        data = plan.randbytes(last - first)
+        image[first:last] = data
+        process.write(base + first, data)
+        assert process.read(base, len(image)) == image
+        into = memoryview(bytearray(last - first))
+        process.read_into(base + first, into)
+        assert into == data == process.view(base + first, last - first)
+
+
+def test_memory_that_it_does_not_have_is_said(process: Process) -> None:
+    base = process.allocate(2 * PAGE, PAGE)
+    beyond = base + 2 * PAGE
+    for call in (lambda: process.write(base + 8, bytes(4 * PAGE)),
+                 lambda: process.read_into(base + 8, memoryview(bytearray(4 * PAGE))),
+                 lambda: process.view(beyond, 8), lambda: process.write(beyond, b"1")):
+        with pytest.raises(ValueError, match=f"no memory at {beyond:#x}"):
+            call()
+
+
+def test_a_recording_has_the_pages_that_are_written(process: Process) -> None:
+    recording = Recording(_Mailbox(), [process.memory])
+    process.memory, memory = recording.memories[0], process.memory
+    base = process.allocate(3 * PAGE, PAGE)
+    before = len(recording._notes)
+    process.write(base + 16, bytes(range(256)) * 40)
+    assert len(recording._notes) - before == 10240 + 3 * 16
+    assert memory.read(process.physical(base + 16), 256) == bytes(range(256))
+
+
+class _Mailbox:
+    """Has what a recording looks for."""
+
+    ports = 1
+    cycle = look = crash = answers = block = give = None
