@@ -29,7 +29,15 @@ class Inside(Protocol):
 
 
 class KernelLock(Protocol):
-    """What keeps the CPUs of a node out of each other's way in its kernel."""
+    """What keeps the CPUs of a node out of each other's way in its kernel.
+
+    Attributes
+    ----------
+    shared
+        Whether several CPUs share the kernel: for one alone, entering and leaving are nothing.
+    """
+
+    shared: bool
 
     def enter(self) -> Awaitable[None]:
         """Enter the kernel; waits while another CPU is in it. What has entered it may do so
@@ -74,6 +82,8 @@ FREE = _Nothing()
 
 class Alone:
     """The kernel of one CPU."""
+
+    shared = False
 
     def __init__(self, node: Node) -> None:
         self._port = node.port
@@ -130,6 +140,8 @@ class _Held(_Guarded):
 class Lock:
     """A spin lock, and beside it in the same line a count that the last one in the kernel moves on
     if there are news. A CPU that sleeps looks at it every IDLE cycles."""
+
+    shared = True
 
     def __init__(self, node: Node) -> None:
         self._node = node

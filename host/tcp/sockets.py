@@ -25,13 +25,17 @@ Result = TypeVar("Result")
 def _call(function: Callable[Concatenate["Socket", Arguments], Awaitable[Result]]
           ) -> Callable[Concatenate["Socket", Arguments], Awaitable[Result]]:
     """A call, which enters the kernel: it leaves it, with a result or by an error."""
-    @wraps(function)
-    async def called(self: "Socket", *args: Arguments.args, **named: Arguments.kwargs) -> Result:
+    async def shared(self: "Socket", *args: Arguments.args, **named: Arguments.kwargs) -> Result:
         lock = self.tcp.stack.lock
         async with lock.guarded():
             result = await function(self, *args, **named)
             await lock.leave()
             return result
+
+    @wraps(function)
+    def called(self: "Socket", *args: Arguments.args, **named: Arguments.kwargs
+               ) -> Awaitable[Result]:
+        return (shared if self.tcp.stack.lock.shared else function)(self, *args, **named)
     return called
 
 
@@ -89,8 +93,10 @@ class Socket:
         if self._listener is not None:
             return bool(self._listener.ready)
         found = self._connection
-        return found is None or bool(found.incoming.readable or found.incoming.finished
-                                     or found.error or found.finished)
+        if found is None:
+            return True
+        incoming = found.incoming
+        return bool(incoming.readable or incoming.finished or found.error or found.finished)
 
     @property
     def room(self) -> int:
@@ -181,17 +187,20 @@ class Socket:
         process, stack = self.tcp.process, self._stack
         self._check(pieces, "send")
         await stack.until(lambda: connection.room or not connection.writable,
-                          f"room in the send buffer to node {connection.peer}")
+                          lambda: f"room in the send buffer to node {connection.peer}")
         self._may_send(connection, "send")
-        found, room = b"", connection.room
+        room = connection.room
+        found = memoryview(bytearray(min(room, sum([length for _, length in pieces]))))
+        begin = 0
         for at, length in pieces:
-            part = min(length, room - len(found))
+            part = min(length, len(found) - begin)
             await process.touch(at, part)
-            found += process.read(at, part)
+            process.read_into(at, found[begin:begin + part])
+            begin += part
         await stack.write(connection, found)
         await stack.spend()
         self._may_send(connection, "send")
-        return len(found)
+        return begin
 
     async def sendall_from(self, pieces: Pieces) -> None:
         """Send all of ``pieces``."""
@@ -212,7 +221,7 @@ class Socket:
         self._check(pieces, "recv")
         stack = self._stack
         incoming = connection.incoming
-        await stack.until(lambda: self.readable, f"data of node {connection.peer}")
+        await stack.until(lambda: self.readable, lambda: f"data of node {connection.peer}")
         if not incoming.readable and connection.error is not None:
             raise self._error(Errno[connection.error.value], "recv")
         process, port, taken = self.tcp.process, stack.port, 0
@@ -224,7 +233,9 @@ class Socket:
             port.work("copy_word", -(-part // 8))
             await stack.touch(connection, stack.unread(connection), part)
             await process.touch(at, part, store=True)
-            process.write(at, connection.read(part))
+            for block in connection.read(part):
+                process.write(at, block)
+                at += len(block)
             taken += part
         await stack.output(connection)
         await stack.spend()
@@ -296,11 +307,13 @@ class Socket:
         return TcpError(code, f"{self._ends()}: {call}")
 
     async def _enter(self, call: str) -> None:
-        await self._stack.start()
-        await self._stack.enter()
+        stack = self._stack
+        if not stack.started:
+            await stack.start()
+        await stack.enter()
         if self._closed:
             raise self._error(Errno.EBADF, call)
-        await self._stack.attend()
+        await stack.attend()
 
     async def _receiving(self, call: str) -> Connection:
         await self._enter(call)
@@ -320,9 +333,12 @@ class Socket:
             raise self._error(Errno.EPIPE, call)
 
     def _check(self, pieces: Pieces, call: str) -> None:
-        if not all(length >= 0 and self.tcp.process.mapped(at, length) for at, length in pieces):
-            raise self._error(Errno.EFAULT, call)
-        if not any(length for _, length in pieces):
+        process, some = self.tcp.process, False
+        for at, length in pieces:
+            if not process.mapped(at, length):
+                raise self._error(Errno.EFAULT, call)
+            some = some or length > 0
+        if not some:
             raise self._error(Errno.EINVAL, call)
 
 
@@ -409,18 +425,19 @@ class Tcp:
         """Wait until one of ``reading`` can be read or one of ``writing`` written, at most
         ``timeout`` cycles (None: for ever; 0: not at all); those that can."""
         stack, port = self.stack, self.stack.port
-        ends = [*reading], [*writing]
-        count = len(ends[0]) + len(ends[1])
-        await stack.start()
+        ends = reads, writes = [*reading], [*writing]
+        count = len(reads) + len(writes)
+        if not stack.started:
+            await stack.start()
         port.spend(stack.prices.select)
         port.work("select", count)
         await stack.spend()
         async with stack.lock.held():
             await stack.attend()
-            if timeout != 0 and not any(self._ready(*ends)):
+            if timeout != 0 and not self._any_ready(reads, writes):
                 deadline = FAR if timeout is None else port.cycle + timeout
-                await stack.until(lambda: any(self._ready(*ends)),
-                                  f"one of {count} sockets, in select", deadline)
+                await stack.until(lambda: self._any_ready(reads, writes),
+                                  lambda: f"one of {count} sockets, in select", deadline)
                 port.work("select", count)
                 await stack.spend()
         return self._ready(*ends)
@@ -430,7 +447,7 @@ class Tcp:
         """For a process that also waits for something else: the words in memory that tell that a
         packet has come, with which the NIC interrupts the CPU, and cycles after which the kernel
         has something to do (0: it has not). None if :meth:`select` would find something now."""
-        if any(self._ready([*reading], [*writing])):
+        if self._any_ready(reading, writing):
             return None
         return self.stack.awaits()
 
@@ -438,6 +455,13 @@ class Tcp:
         """Compute for ``cycles`` target cycles, interrupted by packets that come."""
         await self.stack.start()
         await self.stack.compute(cycles)
+
+    @staticmethod
+    def _any_ready(reading: Iterable[Socket], writing: Iterable[Socket]) -> bool:
+        for one in reading:
+            if one.readable:
+                return True
+        return any([one.writable for one in writing])
 
     @staticmethod
     def _ready(reading: list[Socket], writing: list[Socket]

@@ -7,7 +7,7 @@ their checksum on the way. What is sent has been copied and added up once, by th
 it, into buffers which the NIC reads.
 """
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 from ...layouts.description import Description
@@ -16,13 +16,14 @@ from ...layouts.registers import Irq, address
 from ...layouts.rings import INLINE_BYTES
 from ...layouts.trace import Activity, Kind
 from ..port.node import Node
-from ..port.port import Watch
+from ..port.port import IRQ, Watch
 from ..port.sent_again import Cause, SentAgain
+from ..port.suspension import NOTHING
 from ..smp.kernel import kernel_lock
 from ..via.agent.receive_ring import ReceiveRing
 from ..via.trap.ring import Packet, SendRing, slot_bytes
 from .costs import Prices
-from .protocol.connection import FAR, Connection, Settings
+from .protocol.connection import FAR, Connection, Settings, State
 from .protocol.endpoints import Endpoints
 from .protocol.headers import HEADERS_BYTES, IP_BYTES, BadPacket, Segment, pack, parse
 from .protocol.outgoing import Chunk
@@ -39,6 +40,10 @@ HEAD = 64
 """Bytes of a buffer for headers."""
 SPARE = 16
 """Segments that a send buffer may have beyond two for each that fills it: short ones."""
+LENGTH = HEADER.offset("length")
+"""Of a wire header."""
+LONGEST_PACKET = HEADER.mask("length") >> LENGTH
+CLOSED = State.CLOSED
 CAUSES = {"time-out": Cause.TIMEOUT, "duplicates": Cause.NACK}
 BLOCKED, CONTROL = int(Activity.BLOCKED), int(Activity.CONTROL)
 BEGIN, END = int(Kind.BEGIN), int(Kind.END)
@@ -68,6 +73,8 @@ class Stack:
         Interrupts taken; packets dropped because they were not sound.
     again
         Segments sent again, by peer and cause.
+    started
+        Whether the NIC has been set up.
 
     Raises
     ------
@@ -103,22 +110,24 @@ class Stack:
         self._areas: dict[Connection, int] = {}
         self._free_areas: list[int] = []
         self._identification = 0
+        self._headers: dict[int, int] = {}
+        """By node, the wire header of what goes there, but for the length."""
         self._deadline = FAR
         self._stalled = False
         """Something waits for the NIC to read the send ring."""
-        self._started = False
+        self.started = False
 
     async def start(self) -> None:
         """Set the NIC up when it is first used."""
-        if self._started:
+        if self.started:
             return
         async with self.lock.held():
-            if not self._started:
+            if not self.started:
                 self._heads = self.node.allocate(self._send_ring.size * HEAD)
                 await self._ring.start()
                 await self._send_ring.start()
                 await self.port.pio_write(IRQ_ENABLE, Irq.RECEIVE)
-                self._started = True
+                self.started = True
 
     # Calls
 
@@ -136,19 +145,24 @@ class Stack:
             await self.port.delay(1)
             await self.port.flush()
 
-    async def attend(self) -> None:
+    def attend(self) -> Awaitable[None]:
         """Take the interrupt if the CPU has seen one, and the timers'."""
         port = self.port
-        if (port.interrupted or self._ring.left or self._deadline <= port.cycle
+        if (port.status & IRQ or self._ring.left or self._deadline <= port.cycle
                 or self._stalled):
-            async with self.lock.held():
-                if port.interrupted or self._ring.left:
-                    await self._interrupt()
-                if self._deadline <= port.cycle:
-                    await self._tick()
-                if self._stalled:
-                    await self._go_on()
-                self.lock.news()
+            return self._attend()
+        return NOTHING
+
+    async def _attend(self) -> None:
+        port = self.port
+        async with self.lock.held():
+            if port.interrupted or self._ring.left:
+                await self._interrupt()
+            if self._deadline <= port.cycle:
+                await self._tick()
+            if self._stalled:
+                await self._go_on()
+            self.lock.news()
 
     async def until(self, condition: Callable[[], Any], what: str | Callable[[], str],
                     deadline: int = FAR) -> bool:
@@ -156,6 +170,8 @@ class Stack:
         come; which of them."""
         port = self.port
         await self.attend()
+        if condition():
+            return True
         slept, outer = False, port.waiting_text
         port.waiting_for(what)
         while not condition() and port.cycle < deadline:
@@ -210,7 +226,7 @@ class Stack:
 
     # What goes
 
-    async def write(self, connection: Connection, data: bytes) -> None:
+    async def write(self, connection: Connection, data: memoryview) -> None:
         """``data``, for which there is room in the connection and which the CPU has read, into its
         send buffer, with their checksum."""
         port = self.port
@@ -237,8 +253,9 @@ class Stack:
 
     async def output(self, connection: Connection) -> None:
         """Send what ``connection`` has to send now."""
+        ring = self._send_ring
         while True:
-            if not await self._send_ring.room():
+            if ring.posted - ring.done >= ring.size and not await ring.room():
                 self._stalled = True
                 break
             found = connection.following(self.port.cycle)
@@ -247,9 +264,9 @@ class Stack:
                 break
             segment, chunk = found
             if chunk is not None and chunk.sent > 1:
-                if chunk.posted > self._send_ring.done:
-                    await self._send_ring.look()
-                if chunk.posted > self._send_ring.done:
+                if chunk.posted > ring.done:
+                    await ring.look()
+                if chunk.posted > ring.done:
                     # It has not left yet, so nothing is to be sent again.
                     connection.acknowledge()
                     continue
@@ -273,23 +290,29 @@ class Stack:
             place = self._heads + ring.posted % ring.size * HEAD
         self.memory.write(place, head)
         await port.touch(place, len(head), store=True)
-        header = HEADER.pack(route=node.route(peer), length=length, source=node.number,
-                             destination=peer, protocol=Protocol.IP, detail=0)
-        await ring.send(Packet(header, b"", place, length, node.trace_number()))
+        header = self._headers.get(peer)
+        if header is None:
+            header = self._headers[peer] = HEADER.pack(
+                route=node.route(peer), source=node.number, destination=peer,
+                protocol=Protocol.IP)
+        await ring.send(Packet(header | length << LENGTH, b"", place, length,
+                               node.trace_number()))
 
     def _free(self, connection: Connection) -> None:
         """Buffers whose data have arrived are free, and all of a connection that has ended."""
-        for chunk in connection.over:
-            self.port.spend(self.prices.acknowledged)
-            if chunk.place:
-                self._send_ring.give(Packet(0, b"", chunk.place, 0, 0))
-        connection.over.clear()
-        if connection.finished and (connection.orphan or not connection.incoming.readable):
+        if connection.over:
+            port, price = self.port, self.prices.acknowledged
+            for chunk in connection.over:
+                port.spend(price)
+                if chunk.place:
+                    self._send_ring.free(chunk.place)
+            connection.over.clear()
+        if connection.state is CLOSED and connection.finished \
+                and (connection.orphan or not connection.incoming.readable):
             area = self._areas.pop(connection, None)
             if area is not None:
                 self._free_areas.append(area)
-        self.endpoints.settle()
-        self._deadline = min((one.deadline for one in self.endpoints), default=FAR)
+        self._deadline = self.endpoints.settle()
 
     async def _go_on(self) -> None:
         """The NIC may have read more: go on with what waited for it."""
@@ -323,7 +346,7 @@ class Stack:
         port, prices = self.port, self.prices
         port.spend(prices.driver_receive)
         port.spend(prices.ip_input)
-        length = HEADER.get(header, "length")
+        length = header >> LENGTH & LONGEST_PACKET
         await port.touch(slot + SLOT_HEAD, length)
         port.work("checksum_word", -(-max(0, length - IP_BYTES) // 8))
         await port.flush()
@@ -350,12 +373,13 @@ class Stack:
     async def touch(self, connection: Connection, sequence: int, length: int, store: bool = False
                     ) -> None:
         """CPU traffic over received data from ``sequence`` on, in the socket's buffer."""
-        size = self.settings.buffer
+        size, port = self.settings.buffer, self.port
         area = self._areas[connection]
         first = sequence % size
         part = min(length, size - first)
-        await self.port.touch(area + first, part, store)
-        await self.port.touch(area, length - part, store)
+        await port.touch(area + first, part, store)
+        if length > part:
+            await port.touch(area, length - part, store)
 
     def unread(self, connection: Connection) -> int:
         """The sequence number of the first byte that the process has not read."""

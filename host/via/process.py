@@ -163,9 +163,13 @@ class Process:
 
     def mapped(self, va: int, length: int = 1) -> bool:
         """Whether all of these bytes are mapped."""
+        if length < 0 or va < 0:
+            return False
         pages, shift = self._pages, self._shift
-        return length >= 0 and va >= 0 and all(
-            page in pages for page in range(va >> shift, (va + max(length, 1) - 1 >> shift) + 1))
+        first, last = va >> shift, va + (length or 1) - 1 >> shift
+        if first == last:
+            return first in pages
+        return all([page in pages for page in range(first, last + 1)])
 
     def pieces(self, va: int, length: int) -> list[tuple[int, int]]:
         """The bytes as (physical address, length), cut at pages."""

@@ -7,13 +7,14 @@ for its receiver.
 """
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 from ....layouts.description import Description
 from ....layouts.trace import Activity, Kind
 from ...port.node import Node
 from ...port.port import Watch
+from ...port.suspension import NOTHING
 from ...tcp import Socket, Tcp, TcpError
 from ...tcp.stack import HEAD, connection_bytes
 from ...via.process import Process
@@ -70,7 +71,10 @@ class _Packet:
                 self._peer, cut(pieces, self.length - self._left, self._left))
         port.mark(CHANNEL, END, 0)
 
-    async def release(self) -> None:
+    def release(self) -> Awaitable[None]:
+        return self._skip() if self._left else NOTHING
+
+    async def _skip(self) -> None:
         while self._left:
             self._left -= await self._channel.skip(self._peer, self._left)
 
@@ -191,20 +195,24 @@ class TcpChannel:
         return self._tcp.awaits(peers, [self._peers[rank].socket for rank in sorted(self._wanted)])
 
     async def _select(self, timeout: int | None) -> None:
-        peers = {rank: peer for rank, peer in self._peers.items() if not peer.ended}
+        peers = [peer for peer in self._peers.values() if not peer.ended]
         if not peers:
             raise MpiError(ErrorClass.ERR_OTHER, f"rank {self._rank}: all other ranks have ended")
         readable, _ = await self._tcp.select(
-            [peer.socket for peer in peers.values()],
+            [peer.socket for peer in peers],
             [self._peers[rank].socket for rank in sorted(self._wanted)], timeout)
         self._wanted.clear()
-        self._readable.extend(peer for peer in peers.values() if peer.socket in readable)
+        self._readable.extend([peer for peer in peers if peer.socket in readable])
 
     async def _next(self) -> _Packet | None:
         """A packet of those that can be read, if one's head is whole."""
         while self._readable:
             peer = self._readable.popleft()
-            found = await self._into(peer, [(peer.head + peer.has, HEAD_BYTES - peer.has)])
+            try:
+                found = await peer.socket.recv_into(
+                    [(peer.head + peer.has, HEAD_BYTES - peer.has)])
+            except TcpError as error:
+                raise self._failed(peer.rank, error) from None
             peer.has += found
             if not found and not peer.has:
                 # It has come to its end, and has said all that it had to.
@@ -221,16 +229,13 @@ class TcpChannel:
 
     async def into(self, peer: _Peer, pieces: Pieces) -> int:
         """Bytes of a packet's data, at least one, to ``pieces``; how many."""
-        found = await self._into(peer, pieces)
+        try:
+            found = await peer.socket.recv_into(pieces)
+        except TcpError as error:
+            raise self._failed(peer.rank, error) from None
         if not found:
             raise self._broken(peer)
         return found
-
-    async def _into(self, peer: _Peer, pieces: Pieces) -> int:
-        try:
-            return await peer.socket.recv_into(pieces)
-        except TcpError as error:
-            raise self._failed(peer.rank, error) from None
 
     def _broken(self, peer: _Peer) -> MpiError:
         return MpiError(ErrorClass.ERR_OTHER, f"rank {self._rank}: rank {peer.rank} has ended "

@@ -1,17 +1,14 @@
 """The checksum of IP and TCP (RFC 1071): the one's complement of the one's complement sum of
 16-bit words, big-endian, an odd byte filled up with zero."""
 
-__all__ = ["complement_sum", "checksum"]
+__all__ = ["complement_sum"]
 
 
-def complement_sum(data: bytes, start: int = 0) -> int:
+def complement_sum(data: bytes | memoryview, start: int = 0) -> int:
     """The one's complement sum of ``data``, and of ``start``, a sum of what goes before."""
     # Modulo 2^16 - 1 a big-endian number is the sum of its 16-bit digits.
-    value = int.from_bytes(data, "big") << 8 * (len(data) & 1)
-    total = value + start
+    total = int.from_bytes(data, "big")
+    if len(data) & 1:
+        total <<= 8
+    total += start
     return 0 if not total else (total - 1) % 0xFFFF + 1
-
-
-def checksum(data: bytes, start: int = 0) -> int:
-    """What makes the sum of ``data`` and itself all ones."""
-    return complement_sum(data, start) ^ 0xFFFF

@@ -10,11 +10,11 @@ from enum import Enum, auto
 from typing import NamedTuple
 
 from .congestion import Congestion
-from .headers import HEADERS_BYTES, Flag, Segment
+from .headers import ACK, FIN, HEADERS_BYTES, PSH, RST, SYN, Segment
 from .incoming import Incoming
 from .outgoing import Chunk, Outgoing
 from .round_trip import RoundTrip
-from .sequence import after, distance, plus
+from .sequence import HALF, MASK, after, distance, plus
 
 __all__ = ["Connection", "Ended", "FAR", "Settings", "State"]
 
@@ -153,12 +153,12 @@ class Connection:
         """Whether :meth:`write` may be called with data."""
         return self.state in SENDING
 
-    def write(self, data: bytes) -> list[tuple[Chunk, int, int]]:
+    def write(self, data: bytes | memoryview) -> list[tuple[Chunk, int, int]]:
         """Send ``data``, for which there is room: their chunks, offsets and lengths."""
         return self.outgoing.append(data, self.mss)
 
-    def read(self, count: int) -> bytes:
-        """Up to ``count`` bytes that have arrived."""
+    def read(self, count: int) -> list[bytes | memoryview]:
+        """Up to ``count`` bytes that have arrived, in the blocks in which they came."""
         data = self.incoming.read(count)
         if self.state in RECEIVING and self.incoming.news:
             self._due = True
@@ -197,7 +197,7 @@ class Connection:
         outgoing = self.outgoing
         if self._resets:
             self._resets = False
-            return self._segment(Flag.RST | Flag.ACK, outgoing.next), None
+            return self._segment(RST | ACK, outgoing.next), None
         if self.state is State.CLOSED:
             return None
         if self._repeat and outgoing.flight:
@@ -207,9 +207,9 @@ class Connection:
             return self._carry(outgoing.take(), now, "time-out")
         if self._probe:
             self._probe = False
-            return self._segment(Flag.ACK, plus(outgoing.first, -1)), None
+            return self._segment(ACK, plus(outgoing.first, -1)), None
         if self._due:
-            return self._segment(Flag.ACK, outgoing.next), None
+            return self._segment(ACK, outgoing.next), None
         return None
 
     def _may_go(self, chunk: Chunk) -> bool:
@@ -236,11 +236,11 @@ class Connection:
         chunk.sent += 1
         if self._timer == FAR or len(self.outgoing.flight) == 1:
             self._timer = now + self._trip.wait
-        flags = Flag.ACK | (Flag.PSH if chunk.data else 0)
+        flags = ACK | (PSH if chunk.data else 0)
         if chunk.syn:
-            flags = Flag.SYN | (Flag.ACK if self.state is not State.SYN_SENT else 0)
+            flags = SYN | (ACK if self.state is not State.SYN_SENT else 0)
         if chunk.fin:
-            flags |= Flag.FIN
+            flags |= FIN
         segment = self._segment(flags, chunk.sequence)
         segment.data = chunk.data
         if chunk.syn:
@@ -249,12 +249,12 @@ class Connection:
 
     def _segment(self, flags: int, sequence: int) -> Segment:
         window = acknowledgement = 0
-        if flags & Flag.ACK:
+        if flags & ACK:
             window = min(self.incoming.window, 0xFFFF)
             acknowledgement = self.incoming.expected
             self.incoming.told(window)
             self._due, self._owed, self._delayed = False, 0, FAR
-        elif flags & Flag.SYN:
+        elif flags & SYN:
             window = min(self.settings.buffer, 0xFFFF)
         return Segment(self.local, self.remote, sequence, acknowledgement, flags, window)
 
@@ -263,7 +263,8 @@ class Connection:
     @property
     def deadline(self) -> int:
         """When :meth:`tick` is to be called next; FAR: never."""
-        return min(self._timer, self._delayed)
+        timer, delayed = self._timer, self._delayed
+        return timer if timer < delayed else delayed
 
     def tick(self, now: int) -> None:
         """The cycle is ``now``."""
@@ -332,22 +333,22 @@ class Connection:
             self._answered(segment, now)
             return
         if not self._acceptable(segment):
-            if not segment.flags & Flag.RST:
+            if not segment.flags & RST:
                 self._due = True
                 if self.state is State.TIME_WAIT:
                     self._timer = now + self.settings.time_wait
-            if segment.flags & Flag.ACK and not segment.flags & (Flag.RST | Flag.SYN):
+            if segment.flags & ACK and not segment.flags & (RST | SYN):
                 self._acknowledged(segment, now)
             return
-        if segment.flags & Flag.RST:
+        if segment.flags & RST:
             quiet = self.state in (State.TIME_WAIT, State.LAST_ACK, State.CLOSING)
             self._end(None if quiet else Ended.RESET)
             return
-        if segment.flags & Flag.SYN:
+        if segment.flags & SYN:
             self.reset()
             self.error = Ended.RESET
             return
-        if not segment.flags & Flag.ACK:
+        if not segment.flags & ACK:
             return
         self._silent = 0
         self._acknowledged(segment, now)
@@ -366,14 +367,14 @@ class Connection:
     def _answered(self, segment: Segment, now: int) -> None:
         """In SYN_SENT."""
         outgoing = self.outgoing
-        acknowledges = segment.flags & Flag.ACK
+        acknowledges = segment.flags & ACK
         if acknowledges and segment.acknowledgement != outgoing.highest:
             return
-        if segment.flags & Flag.RST:
+        if segment.flags & RST:
             if acknowledges:
                 self._end(Ended.REFUSED)
             return
-        if not segment.flags & Flag.SYN:
+        if not segment.flags & SYN:
             return
         self._synchronised(segment)
         self._silent = 0
@@ -389,7 +390,9 @@ class Connection:
     def _acceptable(self, segment: Segment) -> bool:
         """Whether a part of the segment is within the window."""
         incoming = self.incoming
-        begin = distance(incoming.expected, segment.sequence)
+        begin = segment.sequence - incoming.expected & MASK
+        if begin >= HALF:
+            begin -= MASK + 1
         window, span = incoming.window, segment.span
         if not span:
             return 0 <= begin <= window
@@ -398,8 +401,10 @@ class Connection:
     def _acknowledged(self, segment: Segment, now: int) -> None:
         """The acknowledgement and the window in ``segment``."""
         outgoing, number = self.outgoing, segment.acknowledgement
-        new = distance(outgoing.first, number)
-        if distance(number, outgoing.highest) < 0:
+        new = number - outgoing.first & MASK
+        if new >= HALF:
+            new -= MASK + 1
+        if outgoing.highest - number & MASK >= HALF:
             self._due = True
             return
         if self.state is State.SYN_RECEIVED and new > 0:
@@ -416,8 +421,8 @@ class Connection:
     def _open_window(self, segment: Segment, now: int) -> bool:
         """Take the window of the newest segment; whether it has changed."""
         sequence, number = self._window_at
-        newer = distance(sequence, segment.sequence)
-        if newer < 0 or not newer and distance(number, segment.acknowledgement) < 0:
+        newer = segment.sequence - sequence & MASK
+        if newer >= HALF or not newer and segment.acknowledgement - number & MASK >= HALF:
             return False
         changed = segment.window != self._window
         self._window = segment.window
@@ -441,7 +446,7 @@ class Connection:
         else:
             congestion.partly(new)
             self._repeat = True
-        if any(chunk.fin for chunk in over):
+        if over and over[-1].fin:  # a FIN is the last of all
             if self.state is State.FIN_WAIT_1:
                 self.state = State.FIN_WAIT_2
             elif self.state is State.CLOSING:
@@ -451,19 +456,21 @@ class Connection:
         self._set_timer(now)
 
     def _data(self, segment: Segment, now: int) -> None:
-        """The bytes and the FIN in ``segment``."""
-        if not segment.span:
+        """The bytes and the FIN in ``segment``, which is no SYN."""
+        data, fin = segment.data, bool(segment.flags & FIN)
+        if not (data or fin):
             return
         incoming = self.incoming
         if self.state not in RECEIVING:
             self._due = True
             return
-        if segment.data and self.orphan:
+        if data and self.orphan:
             # Nobody will read them.
             self.reset()
             return
-        room = distance(segment.sequence, plus(incoming.expected, incoming.window))
-        data, fin = segment.data, bool(segment.flags & Flag.FIN)
+        room = incoming.expected + incoming.window - segment.sequence & MASK
+        if room >= HALF:
+            room -= MASK + 1
         if len(data) > room:
             data, fin = data[:room], False
         gaps = incoming.gaps

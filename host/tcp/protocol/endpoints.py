@@ -3,8 +3,8 @@
 from collections import deque
 from collections.abc import Iterator
 
-from .connection import Connection, Settings, State
-from .headers import Flag, Segment
+from .connection import FAR, Connection, Settings, State
+from .headers import ACK, RST, SYN, Segment
 from .sequence import plus
 
 __all__ = ["Endpoints", "Listener"]
@@ -15,6 +15,9 @@ TICK = 256
 """Cycles after which the first sequence number of a new connection is one larger."""
 APART = 64_000
 """And by how much it is larger for each connection."""
+
+
+CLOSED = State.CLOSED
 
 
 class Listener:
@@ -109,8 +112,11 @@ class Endpoints:
         the answer to one that is for nobody, or nothing."""
         key = segment.destination, peer, segment.source
         connection = self._connections.get(key)
-        listener = self._listeners.get(segment.destination)
-        calls = segment.flags & (Flag.SYN | Flag.ACK | Flag.RST) == Flag.SYN
+        listener = self._listeners.get(segment.destination) if self._listeners else None
+        if listener is None and connection is not None:
+            connection.arrived(segment, now)
+            return connection
+        calls = segment.flags & (SYN | ACK | RST) == SYN
         if connection is not None and not (
                 calls and listener is not None and connection.state is State.TIME_WAIT):
             connection.arrived(segment, now)
@@ -127,18 +133,24 @@ class Endpoints:
             return connection
         return _refusal(segment)
 
-    def settle(self) -> None:
-        """Forget connections that have ended."""
-        for key, connection in list(self._connections.items()):
-            if connection.finished:
-                del self._connections[key]
+    def settle(self) -> int:
+        """Forget connections that have ended; when one of the others is to be told the time next
+        (:meth:`Connection.tick`), FAR if none is."""
+        first, ended = FAR, []
+        for key, connection in self._connections.items():
+            if connection.state is CLOSED and connection.finished:
+                ended.append(key)
+            first = min(first, connection.deadline)
+        for key in ended:
+            del self._connections[key]
+        return first
 
 
 def _refusal(segment: Segment) -> Segment | None:
     """The reset that answers a segment for nobody (RFC 793, 3.4)."""
-    if segment.flags & Flag.RST:
+    if segment.flags & RST:
         return None
-    if segment.flags & Flag.ACK:
-        return Segment(segment.destination, segment.source, segment.acknowledgement, 0, Flag.RST)
+    if segment.flags & ACK:
+        return Segment(segment.destination, segment.source, segment.acknowledgement, 0, RST)
     return Segment(segment.destination, segment.source, 0, plus(segment.sequence, segment.span),
-                   Flag.RST | Flag.ACK)
+                   RST | ACK)

@@ -7,15 +7,16 @@ Node n has the address 10.0.n // 256.n % 256 + 1, so that no node is a network's
 import struct
 from dataclasses import dataclass
 from enum import IntFlag
+from functools import cache
 
-from .checksum import checksum, complement_sum
+from .checksum import complement_sum
 
-__all__ = ["BadPacket", "Flag", "HEADERS_BYTES", "IP_BYTES", "Segment", "TCP_BYTES", "address",
-           "pack", "parse"]
+__all__ = ["ACK", "BadPacket", "FIN", "Flag", "HEADERS_BYTES", "IP_BYTES", "PSH", "RST", "SYN",
+           "Segment", "TCP_BYTES", "address", "pack", "parse"]
 
 IP = struct.Struct(">BBHHHBBH4s4s")
 TCP = struct.Struct(">HHIIBBHHH")
-PSEUDO = struct.Struct(">4s4sHH")
+BOTH = struct.Struct(IP.format + TCP.format[1:])
 OPTION = struct.Struct(">BBH")
 IP_BYTES, TCP_BYTES = IP.size, TCP.size
 HEADERS_BYTES = IP_BYTES + TCP_BYTES
@@ -38,6 +39,10 @@ class Flag(IntFlag):
     ACK = 16
 
 
+FIN, SYN, RST, PSH, ACK = map(int, Flag)
+"""The same as plain numbers, which every packet is made of and asked for."""
+
+
 @dataclass(slots=True)
 class Segment:
     """A segment of TCP. ``mss`` is the option, on a SYN."""
@@ -48,13 +53,14 @@ class Segment:
     acknowledgement: int
     flags: int
     window: int = 0
-    data: bytes = b""
+    data: bytes | memoryview = b""
     mss: int | None = None
 
     @property
     def span(self) -> int:
         """How far it goes in sequence numbers: SYN and FIN count one each."""
-        return len(self.data) + (self.flags & Flag.SYN > 0) + (self.flags & Flag.FIN > 0)
+        flags = self.flags
+        return len(self.data) + (flags & SYN > 0) + (flags & FIN > 0)
 
 
 def address(node: int) -> bytes:
@@ -62,6 +68,16 @@ def address(node: int) -> bytes:
     return bytes((10, 0, node >> 8, (node & 0xFF) + 1))
 
 
+_address = cache(address)
+
+
+@cache
+def _words(here: bytes, there: bytes) -> int:
+    """The sum of the words of two addresses."""
+    return complement_sum(here + there)
+
+
+@cache
 def _node(found: bytes) -> int:
     if found[:2] != b"\x0a\x00" or not found[3]:
         raise BadPacket("an address of no node")
@@ -71,23 +87,29 @@ def _node(found: bytes) -> int:
 def pack(source: int, destination: int, segment: Segment, identification: int = 0) -> bytes:
     """The headers of ``segment`` from node ``source`` to node ``destination``; its data follow
     them."""
-    here, there = address(source), address(destination)
+    here, there = _address(source), _address(destination)
+    ends, data, identification = _words(here, there), segment.data, identification & 0xFFFF
     options = b"" if segment.mss is None else OPTION.pack(MAXIMUM_SEGMENT, OPTION.size, segment.mss)
-    length = TCP_BYTES + len(options)
-    head = TCP.pack(segment.source, segment.destination, segment.sequence, segment.acknowledgement,
-                    length << 2, segment.flags, segment.window, 0, 0) + options
-    total = length + len(segment.data)
-    found = checksum(segment.data, complement_sum(
-        PSEUDO.pack(here, there, PROTOCOL, total) + head))
-    tcp = head[:16] + found.to_bytes(2, "big") + head[18:]
-    plain = IP.pack(VERSION, 0, IP_BYTES + total, identification & 0xFFFF, NOT_FRAGMENTED, LIVES,
-                    PROTOCOL, 0, here, there)
-    return plain[:10] + checksum(plain).to_bytes(2, "big") + plain[12:] + tcp
+    words = TCP_BYTES + len(options) << 2
+    total = TCP_BYTES + len(options) + len(data)
+    length = IP_BYTES + total
+    # Both checksums are those of the headers' 16-bit words, which are added as numbers: a word of
+    # 32 bits has the remainder of its halves.
+    plain = ((VERSION << 8) + length + identification + NOT_FRAGMENTED + (LIVES << 8 | PROTOCOL)
+             + ends)
+    tcp = (ends + PROTOCOL + total + segment.source + segment.destination + segment.sequence
+           + segment.acknowledgement + (words << 8 | segment.flags) + segment.window)
+    if options:
+        tcp += complement_sum(options)
+    return BOTH.pack(VERSION, 0, length, identification, NOT_FRAGMENTED, LIVES, PROTOCOL,
+                     0xFFFE - (plain - 1) % 0xFFFF, here, there, segment.source,
+                     segment.destination, segment.sequence, segment.acknowledgement, words,
+                     segment.flags, segment.window, complement_sum(data, tcp) ^ 0xFFFF, 0) + options
 
 
 def parse(packet: bytes, node: int) -> tuple[int, Segment]:
-    """The node that sent ``packet``, and its segment. Bytes behind the IP packet's length are none
-    of it.
+    """The node that sent ``packet``, and its segment, whose data are a view of it. Bytes behind the
+    IP packet's length are none of it.
 
     Raises
     ------
@@ -96,26 +118,28 @@ def parse(packet: bytes, node: int) -> tuple[int, Segment]:
     """
     if len(packet) < HEADERS_BYTES:
         raise BadPacket("shorter than its headers")
-    version, _, length, _, fragment, _, protocol, _, here, there = IP.unpack_from(packet)
+    (version, _, length, _, fragment, _, protocol, _, here, there, source, destination, sequence,
+     acknowledgement, words, flags, window, _, _) = BOTH.unpack_from(packet)
     if version != VERSION or fragment & ~NOT_FRAGMENTED or protocol != PROTOCOL:
         raise BadPacket("no plain packet of IP with TCP")
     if complement_sum(packet[:IP_BYTES]) != 0xFFFF:
         raise BadPacket("checksum of the IP header")
     if not HEADERS_BYTES <= length <= len(packet):
         raise BadPacket("length of the IP packet")
-    if there != address(node):
+    if there != _address(node):
         raise BadPacket("for another node")
-    body = packet[IP_BYTES:length]
-    if complement_sum(body, complement_sum(
-            PSEUDO.pack(here, there, PROTOCOL, len(body)))) != 0xFFFF:
+    body = memoryview(packet)[IP_BYTES:length]
+    total = length - IP_BYTES
+    if complement_sum(body, _words(here, there) + PROTOCOL + total) != 0xFFFF:
         raise BadPacket("checksum of TCP")
-    source, destination, sequence, acknowledgement, words, flags, window, _, _ = TCP.unpack_from(
-        body)
     data = words >> 4 << 2
-    if not TCP_BYTES <= data <= len(body):
+    if data == TCP_BYTES:
+        return _node(here), Segment(source, destination, sequence, acknowledgement, flags, window,
+                                    body[data:])
+    if not TCP_BYTES < data <= total:
         raise BadPacket("length of the TCP header")
     return _node(here), Segment(source, destination, sequence, acknowledgement, flags, window,
-                                body[data:], _maximum(body[TCP_BYTES:data]))
+                                body[data:], _maximum(bytes(body[TCP_BYTES:data])))
 
 
 def _maximum(options: bytes) -> int | None:

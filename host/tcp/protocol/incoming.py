@@ -2,7 +2,7 @@
 
 from collections import deque
 
-from .sequence import distance, plus
+from .sequence import HALF, MASK, distance, plus
 
 __all__ = ["Incoming"]
 
@@ -28,8 +28,8 @@ class Incoming:
         self.expected = expected
         self.readable = 0
         self.finished = False
-        self._blocks: deque[bytes] = deque()
-        self._kept: list[tuple[int, bytes]] = []
+        self._blocks: deque[bytes | memoryview] = deque()
+        self._kept: list[tuple[int, bytes | memoryview]] = []
         """Beyond a gap: by distance from ``expected`` when it is looked at; overlaps remain."""
         self._fin: int | None = None
         self._edge = plus(expected, size)
@@ -46,13 +46,15 @@ class Incoming:
         """Bytes that the peer may send from ``expected`` on. It never takes back what it has
         promised, and opens by a segment or half of the buffer (RFC 1122, 4.2.3.3)."""
         # A FIN may come right behind a full window.
-        promised = max(0, distance(self.expected, self._edge))
+        promised = self._edge - self.expected & MASK
+        if promised >= HALF:
+            promised = 0
         free = self.size - self.readable
         return free if free - promised >= self._step else promised
 
     def told(self, window: int) -> None:
         """The peer is told of ``window``."""
-        self._edge = plus(self.expected, window)
+        self._edge = self.expected + window & MASK
 
     @property
     def news(self) -> bool:
@@ -60,12 +62,14 @@ class Incoming:
         opened = self.size - self.readable - distance(self.expected, self._edge)
         return opened >= min(2 * self._step, self.size // 2)
 
-    def put(self, sequence: int, data: bytes, fin: bool) -> int:
+    def put(self, sequence: int, data: bytes | memoryview, fin: bool) -> int:
         """Take a segment within the window; bytes, and the FIN, that are in order with it."""
         if fin:
             self._fin = plus(sequence, len(data))
         begin = self.expected
-        if data and distance(self.expected, plus(sequence, len(data))) > 0:
+        if sequence == begin and data and not self._kept:
+            self._append(data)
+        elif data and distance(self.expected, plus(sequence, len(data))) > 0:
             if distance(self.expected, sequence) > 0:
                 if (sequence, data) not in self._kept:
                     self._kept.append((sequence, data))
@@ -75,14 +79,18 @@ class Incoming:
         if self._fin == self.expected and not self.finished:
             self.finished = True
             self.expected = plus(self.expected, 1)
-        return distance(begin, self.expected)
+        return self.expected - begin & MASK
 
-    def _take(self, sequence: int, data: bytes) -> None:
+    def _append(self, data: bytes | memoryview) -> None:
+        """Bytes from ``expected`` on."""
+        self._blocks.append(data)
+        self.readable += len(data)
+        self.expected = self.expected + len(data) & MASK
+
+    def _take(self, sequence: int, data: bytes | memoryview) -> None:
         new = data[distance(sequence, self.expected):]
         if new:
-            self._blocks.append(new)
-            self.readable += len(new)
-            self.expected = plus(self.expected, len(new))
+            self._append(new)
 
     def _fill(self) -> None:
         """What was kept is in order now, as far as it is."""
@@ -92,16 +100,16 @@ class Incoming:
             if distance(self.expected, plus(sequence, len(data))) > 0:
                 self._take(sequence, data)
 
-    def read(self, count: int) -> bytes:
-        """Up to ``count`` bytes, which leave the buffer."""
-        found = []
-        while count and self._blocks:
-            block = self._blocks.popleft()
-            if len(block) > count:
-                self._blocks.appendleft(block[count:])
-                block = block[:count]
+    def read(self, count: int) -> list[bytes | memoryview]:
+        """Up to ``count`` bytes, which leave the buffer, in the blocks in which they came."""
+        found, blocks = [], self._blocks
+        while count and blocks:
+            block = blocks.popleft()
+            length = len(block)
+            if length > count:
+                blocks.appendleft(block[count:])
+                block, length = block[:count], count
             found.append(block)
-            count -= len(block)
-        data = b"".join(found)
-        self.readable -= len(data)
-        return data
+            count -= length
+            self.readable -= length
+        return found

@@ -6,7 +6,7 @@ again as it was.
 
 from collections import deque
 
-from .sequence import distance, plus
+from .sequence import HALF, MASK, distance
 
 __all__ = ["Chunk", "Outgoing"]
 
@@ -20,10 +20,9 @@ class Chunk:
 
     __slots__ = ("sequence", "data", "syn", "fin", "sent", "place", "posted")
 
-    def __init__(self, sequence: int, data: bytes = b"", syn: bool = False, fin: bool = False
-                 ) -> None:
+    def __init__(self, sequence: int, syn: bool = False, fin: bool = False) -> None:
         self.sequence = sequence
-        self.data = data
+        self.data: bytes | memoryview = b""
         self.syn = syn
         self.fin = fin
         self.sent = 0
@@ -33,7 +32,7 @@ class Chunk:
     @property
     def end(self) -> int:
         """The sequence number behind it."""
-        return plus(self.sequence, len(self.data) + self.syn + self.fin)
+        return self.sequence + len(self.data) + self.syn + self.fin & MASK
 
 
 class Outgoing:
@@ -68,10 +67,12 @@ class Outgoing:
     def room(self, mss: int) -> int:
         """Bytes that can be appended."""
         free = self.size - self.held
-        tail = self._tail(mss)
-        inside = 0 if tail is None else mss - len(tail.data)
-        chunks = self.most - len(self.waiting) - len(self.flight)
-        return max(0, min(free, inside + chunks * mss))
+        found = (self.most - len(self.waiting) - len(self.flight)) * mss
+        if self.waiting:
+            tail = self._tail(mss)
+            if tail is not None:
+                found += mss - len(tail.data)
+        return max(0, min(free, found))
 
     def _tail(self, mss: int) -> Chunk | None:
         """The last chunk, if bytes can be added to it."""
@@ -81,20 +82,23 @@ class Outgoing:
                 return tail
         return None
 
-    def append(self, data: bytes, mss: int) -> list[tuple[Chunk, int, int]]:
+    def append(self, data: bytes | memoryview, mss: int) -> list[tuple[Chunk, int, int]]:
         """Append ``data``, for which there is room: the chunks that they are in, the offset in
-        each and the number of bytes."""
+        each and the number of bytes. They are not copied where they begin a chunk."""
         found = []
-        while data:
+        begin, end = 0, len(data)
+        while begin < end:
             chunk = self._tail(mss)
             if chunk is None:
                 chunk = self.control()
-            offset, part = len(chunk.data), data[:mss - len(chunk.data)]
-            chunk.data += part
-            found.append((chunk, offset, len(part)))
-            data = data[len(part):]
-            self.held += len(part)
-            self._end = chunk.end
+            offset = len(chunk.data)
+            length = min(mss - offset, end - begin)
+            part = data if length == end else data[begin:begin + length]
+            chunk.data = b"".join((chunk.data, part)) if offset else part
+            found.append((chunk, offset, length))
+            begin += length
+            self._end = self._end + length & MASK
+        self.held += end
         return found
 
     def control(self, syn: bool = False, fin: bool = False) -> Chunk:
@@ -108,9 +112,9 @@ class Outgoing:
         """The next chunk is sent."""
         chunk = self.waiting.popleft()
         self.flight.append(chunk)
-        self.next = chunk.end
-        if distance(self.highest, self.next) > 0:
-            self.highest = self.next
+        end = self.next = chunk.end
+        if 0 < end - self.highest & MASK < HALF:
+            self.highest = end
         return chunk
 
     def acknowledged(self, number: int) -> list[Chunk]:
@@ -120,9 +124,10 @@ class Outgoing:
             self.next = number
         over = []
         for chunks in (self.flight, self.waiting):
-            while chunks and chunks[0].sent and distance(chunks[0].end, number) >= 0:
-                over.append(chunks.popleft())
-        self.held -= sum(len(chunk.data) for chunk in over)
+            while chunks and chunks[0].sent and number - chunks[0].end & MASK < HALF:
+                chunk = chunks.popleft()
+                over.append(chunk)
+                self.held -= len(chunk.data)
         return over
 
     def back(self) -> None:

@@ -1,8 +1,10 @@
 """Sequence numbers, modulo 2^32 (RFC 793, 3.3): comparisons hold within half of the circle."""
 
-__all__ = ["after", "distance", "plus"]
+__all__ = ["HALF", "MASK", "after", "distance", "plus"]
 
 MASK = 0xFFFF_FFFF
+"""``number - other & MASK``: how far ``other`` is before ``number``; from HALF on it is behind
+it."""
 HALF = 1 << 31
 
 

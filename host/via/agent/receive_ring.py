@@ -12,8 +12,12 @@ from ..process import Prices
 
 __all__ = ["ReceiveRing"]
 
+PROTOCOL, PROTOCOLS = HEADER.offset("protocol"), HEADER.mask("protocol")
+TRACE, TRACES = COMPLETION.offset("trace"), COMPLETION.mask("trace")
+
 RECEIVE_BASE, RECEIVE_TAKEN = address("receive_base"), address("receive_taken")
 IRQ_STATUS = address("irq_status")
+RECEIVE = int(Irq.RECEIVE)
 
 Receiver = Callable[[int, int, int], Awaitable[None]]
 """A function that is called with a packet's wire header, its slot's physical address and its trace
@@ -39,6 +43,7 @@ class ReceiveRing:
         self._nic = node.nic_offset
         self.size = node.description.nic.receive_ring
         self.slot_bytes = node.description.slot_bytes
+        self._most_untold = max(1, self.size // 4)
         self.receivers: dict[int, Receiver] = {}
         self.base = 0
         self.left = False
@@ -62,39 +67,45 @@ class ReceiveRing:
         """Hand out the packets that have arrived, up to ``most``; called in the interrupt handler,
         or in a call that checks. A packet that arrives too late for this raises the interrupt
         again."""
-        port = self.port
-        if not await self._check() and not port.interrupted:
-            self.left = False
-            return
-        await port.room(1)
-        port.put_write(self._nic + IRQ_STATUS, 1, Irq.RECEIVE)
-        handled, self.left = 0, await self._check()
-        while self.left and handled < most:
-            slot = self.slot()
-            completion, header = self.memory.word(slot), self.memory.word(slot + 8)
+        port, memory = self.port, self.memory
+        handled, begun = 0, False
+        while True:
+            rounds, index = divmod(self._taken, self.size)
+            slot = self.base + index * self.slot_bytes
+            if port.count > BLOCK - 2:
+                await port.executed
+            port.put_poll(slot, ~rounds & 1, 1, 0, F_ONCE)
+            await port.executed
+            there = not port.status & TIMEOUT
+            if not begun:
+                if not there and not port.interrupted:
+                    self.left = False
+                    return
+                begun = True
+                if port.count == BLOCK:
+                    await port.executed
+                port.put_write(self._nic + IRQ_STATUS, 1, RECEIVE)
+                continue
+            self.left = there
+            if not there or handled >= most:
+                break
+            completion, header = memory.word(slot), memory.word(slot + 8)
             port.spend(self.paths.packet)
-            receiver = self.receivers.get(HEADER.get(header, "protocol"))
+            receiver = self.receivers.get((header & PROTOCOLS) >> PROTOCOL)
             if receiver is not None:
-                await receiver(header, slot, COMPLETION.get(completion, "trace"))
+                await receiver(header, slot, (completion & TRACES) >> TRACE)
             self._taken += 1
             handled += 1
-            if self._taken - self._told >= max(1, self.size // 4):
+            if self._taken - self._told >= self._most_untold:
                 await self._tell()
-            self.left = await self._check()
         if self._told != self._taken:
             await self._tell()
 
-    async def _check(self) -> bool:
-        port = self.port
-        if port.count > BLOCK - 2:
-            await port.executed
-        port.put_poll(self.slot(), self.phase(), 1, 0, F_ONCE)
-        await port.executed
-        return not port.status & TIMEOUT
-
     async def _tell(self) -> None:
-        await self.port.room(1)
-        self.port.put_write(self._nic + RECEIVE_TAKEN, 1, self._taken & 0xFFFF)
+        port = self.port
+        if port.count == BLOCK:
+            await port.executed
+        port.put_write(self._nic + RECEIVE_TAKEN, 1, self._taken & 0xFFFF)
         self._told = self._taken
 
 

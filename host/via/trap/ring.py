@@ -5,6 +5,7 @@ from collections import deque
 from typing import Any
 
 from ....layouts.description import Description
+from ....layouts.operations import BLOCK
 from ....layouts.packet import HEADER_BYTES
 from ....layouts.registers import address
 from ....layouts.rings import DESCRIPTOR_BYTES, DESCRIPTOR_CONTROL, INLINE_BYTES
@@ -168,13 +169,18 @@ class SendRing:
     def give(self, packet: Packet) -> None:
         """``packet`` will not be sent again: free its buffer."""
         if packet.buffer:
-            self._free.append((self.posted, packet.buffer))
+            self.free(packet.buffer)
             packet.buffer = 0
+
+    def free(self, buffer: int) -> None:
+        """What is in ``buffer`` will not be sent again."""
+        self._free.append((self.posted, buffer))
 
     async def send(self, packet: Packet) -> None:
         """Post ``packet``. There must be room."""
         port = self.port
-        await port.room(2)
+        if port.count + 2 > BLOCK:
+            await port.executed
         at = self._base + self.posted % self.size * DESCRIPTOR_BYTES
         inline = packet.inline
         # The NIC has finished with this place, and reads it only after the doorbell.
