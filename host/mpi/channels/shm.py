@@ -11,12 +11,15 @@ too, for packets are taken in the order of their slots.
 """
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
+from struct import Struct
 from typing import Any
 
+from ....layouts.operations import BLOCK
 from ...port.costs import Path
 from ...port.node import Node
 from ...port.port import F_ONCE, TIMEOUT, Watch
+from ...port.suspension import NOTHING
 from ...via.process import Process
 from ..copying import BEGIN, COPY, END, Pieces, gather, scatter, total, touch_for
 from ..errors import ErrorClass, MpiError
@@ -37,11 +40,14 @@ RELEASE = Path("shm_release", call=1, store=1, branch=1, alu=1)
 
 LINE = 64
 SLOT_BYTES = 128
-STATE, FROM, HEADER_AT = 0, 8, 16
-DATA_AT = HEADER_AT + LONG_BYTES
+STATE, FROM = 0, 8
+HEAD = Struct(f"<QQ{LONG_BYTES}s")
+"""The state, with the block's address; the sender and the bytes of data; the header."""
+DATA_AT = HEAD.size
 INLINE = SLOT_BYTES - DATA_AT
 """Most data in a slot."""
 FREE, CLAIMED, READY = range(3)
+FREED = FREE.to_bytes(8, "little")
 SENDS = 16
 """Credits of a process at each other."""
 OWED = 2
@@ -103,12 +109,13 @@ class _Received:
         self.header = header
         self.length = length
 
-    async def take(self, pieces: Pieces) -> None:
-        if self.length:
-            await self._channel.copy_out(self._data, self.length, pieces)
+    def take(self, pieces: Pieces) -> Awaitable[None]:
+        if not self.length:
+            return NOTHING
+        return self._channel.copy_out(self._data, self.length, pieces)
 
-    async def release(self) -> None:
-        await self._channel.release(self._slot, self.rank)
+    def release(self) -> Awaitable[None]:
+        return self._channel.release(self._slot, self.rank)
 
 
 class ShmChannel:
@@ -221,7 +228,8 @@ class ShmChannel:
     async def _there(self, flags: int) -> bool:
         """Whether the slot at the head is ready; spins until it is, if there are no ``flags``."""
         port = self._port
-        await port.room(1)
+        if port.count == BLOCK:
+            await port.executed
         port.put_poll(self._mine.slot(self._head) + STATE, READY, READY, 0, flags)
         await port.executed
         return not port.status & TIMEOUT
@@ -232,13 +240,12 @@ class ShmChannel:
         port.spend(self._take)
         slot = self._mine.slot(self._head)
         self._head += 1
-        found = await node.load(slot, DATA_AT)
-        block = int.from_bytes(found[STATE:FROM], "little") >> 8
-        word = int.from_bytes(found[FROM:HEADER_AT], "little")
-        rank, length, header = word & 0xFFFF, word >> 16, found[HEADER_AT:]
+        state, word, header = HEAD.unpack(await node.load(slot, DATA_AT))
+        rank, length, block = word & 0xFFFF, word >> 16, state >> 8
         peer = self._peers[rank]
-        peer.credits.left += header[CHANNEL_AT]
-        for _ in range(header[CHANNEL_AT]):
+        credits = header[CHANNEL_AT]
+        peer.credits.left += credits
+        for _ in range(credits):
             peer.blocks -= peer.sent.popleft()
         if header[0] == Packet.CREDITS:
             await self._give_back(slot)
@@ -250,32 +257,36 @@ class ShmChannel:
         await self._give_back(slot)
         await self._debts.owe(self._peers[rank])
 
-    async def _give_back(self, slot: int) -> None:
+    def _give_back(self, slot: int) -> Awaitable[None]:
         self._port.spend(self._release)
-        await self._node.store(slot + STATE, FREE.to_bytes(8, "little"))
+        return self._node.store(slot + STATE, FREED)
 
     # Copies
 
     async def _copy_in(self, pieces: Pieces, length: int, place: int) -> None:
         """Data of the process to ``place`` in the node's memory."""
         port, process = self._port, self.process
-        port.mark(COPY, BEGIN, 0)
+        if port.marking:
+            port.mark(COPY, BEGIN, 0)
         port.work("copy_word", max(-(-length // 8), len(pieces)))
         for at, size in pieces:
             await process.touch(at, size)
         await port.touch(place, length, store=True)
         await port.flush()
-        port.mark(COPY, END, 0)
+        if port.marking:
+            port.mark(COPY, END, 0)
         process.memory.write(place, gather(process, pieces))
 
     async def copy_out(self, place: int, length: int, pieces: Pieces) -> None:
         """Data at ``place`` in the node's memory to the process."""
         port, process = self._port, self.process
-        port.mark(COPY, BEGIN, 0)
+        if port.marking:
+            port.mark(COPY, BEGIN, 0)
         port.work("copy_word", max(-(-length // 8), len(pieces)))
         await port.touch(place, length)
         await touch_for(process, pieces, length)
-        port.mark(COPY, END, 0)
+        if port.marking:
+            port.mark(COPY, END, 0)
         scatter(process, pieces, process.memory.view(place, length))
 
     # Memory

@@ -63,6 +63,11 @@ class ReceiveRing:
         """The phase bit of that word when the packet has arrived."""
         return 1 - (self._taken // self.size & 1)
 
+    def arrived(self) -> bool:
+        """Whether the next packet has arrived. This takes no target time."""
+        rounds, index = divmod(self._taken, self.size)
+        return self.memory.word(self.base + index * self.slot_bytes) & 1 == ~rounds & 1
+
     async def drain(self, most: int) -> None:
         """Hand out the packets that have arrived, up to ``most``; called in the interrupt handler,
         or in a call that checks. A packet that arrives too late for this raises the interrupt

@@ -13,6 +13,7 @@ __all__ = ["FAR", "GOOD", "CqState", "End", "Job", "Message", "Queue"]
 FAR = 1 << 62
 """A deadline that never comes."""
 GOOD = Status(0)
+UNRELIABLE = Reliability.UNRELIABLE_DELIVERY
 BACK_OFF = 4
 """Time-outs double up to 1 << this many times ``via.retry_timeout``, so that a busy peer neither
 gets many probes nor is given up."""
@@ -130,7 +131,7 @@ class End:
 
     @property
     def reliable(self) -> bool:
-        return self.vi.attributes.reliability is not Reliability.UNRELIABLE_DELIVERY
+        return self.vi.attributes.reliability is not UNRELIABLE
 
     @property
     def reception(self) -> bool:

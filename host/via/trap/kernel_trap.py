@@ -335,8 +335,7 @@ class KernelTrap(MemoryQueues):
     async def _serve(self) -> bool:
         """Enter the kernel if it has work; return whether it had."""
         port, ring = self.port, self._ring
-        arrived = self.memory.word(ring.slot()) & 1 == ring.phase()
-        if not arrived and not (self._packets.starved and self._send_ring.moved()):
+        if not ring.arrived() and not (self._packets.starved and self._send_ring.moved()):
             late = self._timers.late()
             if late:
                 async with self._lock.held():
@@ -344,13 +343,14 @@ class KernelTrap(MemoryQueues):
             return late
         port.spend(self._prices.enter)
         async with self._lock.held():
-            if self.memory.word(ring.slot()) & 1 == ring.phase():
+            if ring.arrived():
                 await ring.drain(A_LOOK)
                 self._lock.news()
             if self._packets.starved:
                 await self._send_ring.look()
                 await self._turns.feed()
-            await self._tell()
+            if self._completing.happened:
+                await self._tell()
             await self.tick()
         return True
 
@@ -373,7 +373,8 @@ class KernelTrap(MemoryQueues):
             self.port.spend(self.paths.interrupt)
         if self._timers.late():
             await self._retransmission.late()
-        await self._tell()
+        if self._completing.happened:
+            await self._tell()
 
     # Interrupts
 
@@ -400,7 +401,8 @@ class KernelTrap(MemoryQueues):
         await self._receiving.arrive(header, slot, trace)
         if self._packets.starved:
             await self._turns.feed()
-        await self._tell()
+        if self._completing.happened:
+            await self._tell()
 
     async def _tell(self) -> None:
         """Report the events to the kernel agent."""

@@ -29,6 +29,7 @@ from .costs import TrapPrices
 
 __all__ = ["Access", "Descriptor", "Refused", "TrapMemory", "Walk", "Wrong"]
 
+RDMA = (int(Operation.RDMA_WRITE), int(Operation.RDMA_READ))
 SENT_AS = {Operation.SEND: RemoteOperation.SEND, Operation.RDMA_WRITE: RemoteOperation.RDMA_WRITE,
            Operation.RDMA_READ: RemoteOperation.RDMA_READ,
            Operation.RESERVED: RemoteOperation.SEND}
@@ -69,6 +70,8 @@ class Descriptor:
     ----------
     count, control, immediate, length
         Its SegCount, Control, ImmediateData and Length.
+    operation, rdma
+        Of its Control: what is to be done, and whether that is an RDMA.
     remote
         Remote VA and handle of an RDMA; None if they could not be read, or if it is no RDMA.
     segments
@@ -77,22 +80,17 @@ class Descriptor:
         Whether all segments could be read.
     """
 
-    __slots__ = ("count", "control", "immediate", "length", "remote", "segments", "whole")
+    __slots__ = ("count", "control", "immediate", "length", "operation", "rdma", "remote",
+                 "segments", "whole")
 
     def __init__(self, head: bytes) -> None:
         _, _, self.count, self.control, _, self.immediate, self.length, _ = (
             CONTROL_SEGMENT.unpack_from(head))
+        self.operation: int = self.control & 3
+        self.rdma = self.operation in RDMA
         self.remote: tuple[int, int] | None = None
         self.segments: list[Segment] = []
         self.whole = True
-
-    @property
-    def operation(self) -> int:
-        return self.control & 3
-
-    @property
-    def rdma(self) -> bool:
-        return self.operation in (Operation.RDMA_WRITE, Operation.RDMA_READ)
 
     @property
     def sent_as(self) -> RemoteOperation:
@@ -121,7 +119,8 @@ class TrapMemory:
         """
         self.port.spend(self.prices.translate)
         region = None if va >> VA_BITS or handle >> HANDLE_BITS else self.regions.get(handle)
-        if (region is None or region.ptag.number != tag or not region.covers(va, 1)
+        if (region is None or region.ptag.number != tag
+                or not region.va <= va < region.va + region.length
                 or access is Access.RDMA_WRITE and not region.rdma_write
                 or access is Access.RDMA_READ and not region.rdma_read):
             raise Refused
@@ -171,9 +170,9 @@ class TrapMemory:
         return found
 
     async def copy_in(self, va: int, handle: int, length: int, tag: int, buffer: int,
-                      access: Access = Access.LOCAL) -> bytes:
-        """Copy from the consumer's memory to the kernel's ``buffer``, and return the bytes. With
-        buffer 0 they go to memory that the caller writes in any case.
+                      access: Access = Access.LOCAL) -> bytes | memoryview:
+        """Copy from the consumer's memory to the kernel's ``buffer``, and return the bytes, which
+        are a view of it. With buffer 0 they go to memory that the caller writes in any case.
 
         Raises
         ------
@@ -181,19 +180,19 @@ class TrapMemory:
             A part of the memory may not be read.
         """
         port, memory = self.port, self.memory
-        data = b""
-        while len(data) < length:
-            done = len(data)
+        data, done = b"", 0
+        while done < length:
             at, room = self.piece(va + done, handle, tag, access)
             part = min(room, length - done)
             await port.touch(at, part)
             port.work("copy_word", -(-part // 8))
             if buffer:
                 await port.touch(buffer + done, part, store=True)
-            data += memory.read(at, part)
-        if buffer:
-            memory.write(buffer, data)
-        return data
+                memory.write(buffer + done, memory.view(at, part))
+            else:
+                data += memory.view(at, part)
+            done += part
+        return memory.view(buffer, length) if buffer else data
 
     async def copy_out(self, source: int, length: int, va: int, handle: int, tag: int,
                        access: Access = Access.LOCAL) -> int:
@@ -210,7 +209,7 @@ class TrapMemory:
             await port.touch(source + done, part)
             port.work("copy_word", -(-part // 8))
             await port.touch(at, part, store=True)
-            memory.write(at, memory.read(source + done, part))
+            memory.write(at, memory.view(source + done, part))
             done += part
         return done
 
@@ -243,20 +242,23 @@ class Walk:
         self.offset += count
         self.bytes += count
 
-    async def gather(self, length: int, buffer: int) -> builtins.bytes:
+    async def gather(self, length: int, buffer: int) -> builtins.bytes | memoryview:
         """Copy the next ``length`` bytes to ``buffer`` (0: see TrapMemory.copy_in). Raises Wrong.
         """
-        data = b""
-        while len(data) < length:
+        data, done = b"", 0
+        while done < length:
             va, handle, left = self._next()
-            part = min(left, length - len(data))
+            part = min(left, length - done)
             try:
-                data += await self.memory.copy_in(va, handle, part, self.tag,
-                                                  buffer and buffer + len(data))
+                found = await self.memory.copy_in(va, handle, part, self.tag,
+                                                  buffer and buffer + done)
             except Refused:
                 raise Wrong(Status.PROTECTION) from None
+            if not buffer:
+                data += found
             self._moved(part)
-        return data
+            done += part
+        return self.memory.memory.view(buffer, length) if buffer else data
 
     async def scatter(self, source: int, length: int) -> None:
         """Copy the next ``length`` bytes from ``source``. Raises Wrong."""

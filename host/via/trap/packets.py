@@ -1,6 +1,7 @@
 """Kernel-trap design point: outgoing packets, kept until acknowledged, and owed answers."""
 
 from collections import Counter, deque
+from functools import cache
 
 from ....layouts.packet import HEADER, Protocol
 from ....layouts.rings import INLINE_BYTES
@@ -12,6 +13,15 @@ from .ring import Packet, SendRing
 from .timers import Timers
 
 __all__ = ["Packets"]
+
+LENGTH, DETAIL_AT = HEADER.offset("length"), HEADER.offset("detail")
+SEQUENCE, IMMEDIATE = VIA_HEADER.offset("sequence"), VIA_HEADER.offset("immediate")
+
+
+@cache
+def _detail(kind: int, first: bool, last: bool, immediate: bool, acknowledge: bool) -> int:
+    return DETAIL.pack(kind=kind, first=first, last=last, immediate=immediate,
+                       acknowledge=acknowledge)
 
 
 class Packets:
@@ -34,25 +44,39 @@ class Packets:
         self._timers = timers
         self._counters = counters
         self._window = node.description.via.window
+        self._headers: dict[tuple[int, int], int] = {}
+        """By route and node: the wire header, but for length and detail."""
+        self._via_headers: dict[tuple[int, int], int] = {}
+        """By the VIs of both ends: the header behind it, but for sequence and immediate data."""
 
     def _header(self, end: End, detail: int, length: int) -> int:
         peer = end.vi.peer
         assert peer is not None
-        return HEADER.pack(route=end.route, length=length, source=self._node.number,
-                           destination=peer.node, protocol=Protocol.VIA, detail=detail)
+        place = end.route, peer.node
+        fixed = self._headers.get(place)
+        if fixed is None:
+            fixed = self._headers[place] = HEADER.pack(
+                route=end.route, source=self._node.number, destination=peer.node,
+                protocol=Protocol.VIA)
+        return fixed | length << LENGTH | detail << DETAIL_AT
 
     def _via_header(self, end: End, sequence: int, word: int) -> bytes:
-        assert end.vi.peer is not None
-        return VIA_HEADER.pack(destination=end.vi.peer.vi, source=end.vi.number,
-                               sequence=sequence, immediate=word).to_bytes(8, "little")
+        peer = end.vi.peer
+        assert peer is not None
+        place = peer.vi, end.vi.number
+        fixed = self._via_headers.get(place)
+        if fixed is None:
+            fixed = self._via_headers[place] = VIA_HEADER.pack(destination=peer.vi,
+                                                               source=end.vi.number)
+        return (fixed | sequence << SEQUENCE | word << IMMEDIATE).to_bytes(8, "little")
 
     def buffer(self, count: int, address: bytes) -> int:
         """A buffer for ``count`` bytes of data; 0 if the descriptor holds them."""
         return 0 if 8 + len(address) + count <= INLINE_BYTES else self._ring.take()
 
-    async def launch(self, end: End, kind: PacketKind, address: bytes, data: bytes, buffer: int,
-                      *, first: bool, last: bool, immediate: bool = False, word: int = 0,
-                      trace: int = 0, message: Message | None = None) -> Packet:
+    async def launch(self, end: End, kind: PacketKind, address: bytes, data: bytes | memoryview,
+                     buffer: int, *, first: bool, last: bool, immediate: bool = False,
+                     word: int = 0, trace: int = 0, message: Message | None = None) -> Packet:
         """Number a packet, send it, and keep it until it is acknowledged."""
         self._port.spend(self._prices.packet)
         end.unasked += 1
@@ -66,8 +90,7 @@ class Packets:
         if not buffer:
             inline += data
         packet = Packet(
-            self._header(end, DETAIL.pack(kind=kind, first=first, last=last, immediate=immediate,
-                                         acknowledge=ask), length),
+            self._header(end, _detail(kind, first, last, immediate, ask), length),
             inline, buffer, len(data) if buffer else 0, trace, sequence, message)
         self._counters["sent"] += 1
         await self._ring.send(packet)
@@ -88,7 +111,7 @@ class Packets:
             return
         self._port.spend(self._prices.control)
         inline = self._via_header(end, sequence, word)
-        detail = DETAIL.pack(kind=kind, first=1, last=1, acknowledge=answers)
+        detail = _detail(kind, True, True, False, answers)
         await self._ring.send(Packet(self._header(end, detail, 8), inline, 0, 0,
                                     self._node.trace_number()))
 

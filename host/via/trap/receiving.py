@@ -2,7 +2,10 @@
 completed."""
 
 from collections import Counter
+from functools import cache
+from struct import Struct
 
+from ....layouts.bits import Word
 from ....layouts.packet import HEADER, HEADER_BYTES
 from ....layouts.via import (
     ADDRESS,
@@ -29,10 +32,33 @@ from .turns import Turns
 
 __all__ = ["Receiving"]
 
-KINDS = set(PacketKind)
+KINDS = set(map(int, PacketKind))
+ACK, NAK = int(PacketKind.ACK), int(PacketKind.NAK)
+PROBE, BREAK = int(PacketKind.PROBE), int(PacketKind.BREAK)
 SLOT_HEADERS = 8 + HEADER_BYTES
 """Completion word and wire header of a receive slot."""
-ADDRESSED = (PacketKind.RDMA_WRITE, PacketKind.READ_REQUEST)
+ADDRESSED = (int(PacketKind.RDMA_WRITE), int(PacketKind.READ_REQUEST))
+
+_WORDS = Struct("<QQ")
+
+
+@cache
+def _detail(detail: int) -> tuple[int, bool, bool, bool, bool]:
+    found = DETAIL.unpack(detail)
+    return (found["kind"], bool(found["first"]), bool(found["last"]), bool(found["acknowledge"]),
+            bool(found["immediate"]))
+
+
+def _fields(word: Word, *names: str) -> list[tuple[int, int]]:
+    """Where fields are in ``word``: the lowest bit, and a mask behind it."""
+    return [(word.offset(name), word.mask(name) >> word.offset(name)) for name in names]
+
+
+(LENGTH_AT, LENGTH), (SOURCE_AT, SOURCE), (DETAIL_AT, DETAILS) = _fields(
+    HEADER, "length", "source", "detail")
+(VI_AT, VI), (VI_FROM_AT, _), (SEQUENCE_AT, SEQUENCE), (IMMEDIATE_AT, IMMEDIATE) = _fields(
+    VIA_HEADER, "destination", "source", "sequence", "immediate")
+(VA_AT, VA), (HANDLE_AT, HANDLE) = _fields(ADDRESS, "va", "handle")
 
 
 class Fatal(Exception):
@@ -57,20 +83,17 @@ class Arrived:
                  "sequence", "immediate", "va", "handle", "data", "length", "trace")
 
     def __init__(self, header: int, words: bytes, slot: int, trace: int) -> None:
-        detail = DETAIL.unpack(HEADER.get(header, "detail"))
-        via = VIA_HEADER.unpack(int.from_bytes(words[:8], "little"))
-        self.node = HEADER.get(header, "source")
-        self.kind = detail["kind"]
-        self.first, self.last = bool(detail["first"]), bool(detail["last"])
-        self.ask = bool(detail["acknowledge"])
-        self.has_immediate = bool(detail["immediate"])
-        self.destination, self.source = via["destination"], via["source"]
-        self.sequence, self.immediate = via["sequence"], via["immediate"]
+        via, address = _WORDS.unpack(words)
+        self.node = header >> SOURCE_AT & SOURCE
+        self.kind, self.first, self.last, self.ask, self.has_immediate = _detail(
+            header >> DETAIL_AT & DETAILS)
+        self.destination, self.source = via >> VI_AT & VI, via >> VI_FROM_AT & VI
+        self.sequence = via >> SEQUENCE_AT & SEQUENCE
+        self.immediate = via >> IMMEDIATE_AT & IMMEDIATE
         ahead = 16 if self.kind in ADDRESSED else 8
-        address = ADDRESS.unpack(int.from_bytes(words[8:], "little"))
-        self.va, self.handle = address["va"], address["handle"]
+        self.va, self.handle = address >> VA_AT & VA, address >> HANDLE_AT & HANDLE
         self.data = slot + SLOT_HEADERS + ahead
-        self.length = HEADER.get(header, "length") - ahead
+        self.length = (header >> LENGTH_AT & LENGTH) - ahead
         self.trace = trace
 
 
@@ -108,14 +131,13 @@ class Receiving:
                 or peer.node != packet.node or peer.vi != packet.source):
             self._counters["unmatched"] += 1
             return
-        if packet.kind in (PacketKind.ACK, PacketKind.NAK):
-            await self._retransmission.acknowledged(end, packet.sequence,
-                                                    packet.kind == PacketKind.NAK,
+        if packet.kind in (ACK, NAK):
+            await self._retransmission.acknowledged(end, packet.sequence, packet.kind == NAK,
                                                     packet.immediate if packet.ask else None)
-        elif packet.kind == PacketKind.PROBE:
+        elif packet.kind == PROBE:
             if end.reliable:
                 await self._packets.answer(end, question=packet.immediate)
-        elif packet.kind == PacketKind.BREAK:
+        elif packet.kind == BREAK:
             if end.reliable:
                 await self._messages.broken(end, packet.sequence, packet.immediate)
         elif await self._in_sequence(end, packet):

@@ -9,6 +9,9 @@ from .ring import SendRing
 
 __all__ = ["Turns"]
 
+RDMA_READ = int(Operation.RDMA_READ)
+CONNECTED = ViState.CONNECTED
+
 
 class Turns:
     """A VI sends as much as its ``window``, the kernel's buffers and the send ring allow. The rest
@@ -33,7 +36,7 @@ class Turns:
     async def _send_one(self, end: End) -> bool:
         """Send ``end``'s next packet, if it has one and may send; return whether it did. Without
         room the end is starved from now on."""
-        while end.state is ViState.CONNECTED:
+        while end.state is CONNECTED:
             if end.reliable and len(end.slots) >= self._window:
                 return False
             job, message = end.job, end.message
@@ -49,13 +52,13 @@ class Turns:
                     end.unfinished.append(message)
                     await self._messages.finish(end)
                     continue
-                if message.descriptor.operation == Operation.RDMA_READ and end.unfinished:
+                if message.descriptor.operation == RDMA_READ and end.unfinished:
                     return False
             if not await self._has_room(end, job, message):
                 return False
             if job is not None:
                 await self._messages.respond(end, job)
-            elif message is not None and message.descriptor.operation == Operation.RDMA_READ:
+            elif message is not None and message.descriptor.operation == RDMA_READ:
                 await self._messages.request(end, message)
             elif message is not None:
                 await self._messages.cut(end, message)
@@ -64,13 +67,14 @@ class Turns:
 
     async def _has_room(self, end: End, job: Job | None, message: Message | None) -> bool:
         """Whether the next packet has room in the ring and, if it needs one, a buffer."""
-        if await self._ring.room():
+        ring = self._ring
+        if ring.posted - ring.done < ring.size or await ring.room():
             left = 0
             if job is not None:
                 left = job.left
-            elif message is not None and message.descriptor.operation != Operation.RDMA_READ:
+            elif message is not None and message.descriptor.operation != RDMA_READ:
                 left = message.descriptor.length - message.walk.bytes
-            if left <= INLINE_BYTES - 16 or await self._ring.available():
+            if left <= INLINE_BYTES - 16 or await ring.available():
                 return True
         self._packets.starve(end)
         return False
