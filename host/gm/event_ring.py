@@ -21,6 +21,7 @@ BEGIN, END = int(Kind.BEGIN), int(Kind.END)
 EMPTY_CHECK, BLOCKED = int(Activity.EMPTY_CHECK), int(Activity.BLOCKED)
 SEND_COMPLETE, RECEIVE_COMPLETE = int(Activity.SEND_COMPLETE), int(Activity.RECEIVE_COMPLETE)
 RECEIVE, SENT = int(EventKind.RECEIVE), int(EventKind.SENT)
+STATUSES = {int(status): status for status in GM_STATUS}
 E_KIND, E_TOKEN, E_TRACE = (EVENT.offset(name) for name in ("kind", "token", "trace"))
 E_NODE, E_PORT, E_PRIORITY = (EVENT.offset(name) for name in ("node", "port", "priority"))
 E_SIZE, E_TAG, E_STATUS = (EVENT_END.offset(name) for name in ("size", "tag", "status"))
@@ -40,11 +41,7 @@ class EventRing:
         cpu = self._port
         begin = cpu.mark(EMPTY_CHECK, BEGIN, 0)
         cpu.spend(self._paths.check)
-        if cpu.count > BLOCK - 2:
-            await cpu.executed
-        self._put_poll(port, 0)
-        await cpu.executed
-        if cpu.status & TIMEOUT:
+        if not await self._look(port, 0):
             cpu.mark(EMPTY_CHECK, END, 0)
             return NOTHING
         return self._take(port, begin)
@@ -104,17 +101,14 @@ class EventRing:
                         self._caller.node.number, event.buffer, event.status.name)
         return None
 
-    def _put_poll(self, port: Port, spin: int) -> None:
-        seen = port.seen
-        self._port.put_poll(port.events + (seen & EVENTS - 1) * EVENT_BYTES,
-                            1 - (seen // EVENTS & 1), 1, spin, 0 if spin else F_ONCE)
-
     async def _look(self, port: Port, spin: int) -> bool:
         """Whether there is an event: one check, or ``spin`` cycles of them."""
         cpu = self._port
         if cpu.count > BLOCK - 2:
             await cpu.executed
-        self._put_poll(port, spin)
+        seen = port.seen
+        cpu.put_poll(port.events + (seen & EVENTS - 1) * EVENT_BYTES, 1 - (seen // EVENTS & 1), 1,
+                     spin, 0 if spin else F_ONCE)
         await cpu.executed
         return not cpu.status & TIMEOUT
 
@@ -127,7 +121,7 @@ class EventRing:
         cpu.spend(self._paths.take)
         kind, token = word >> E_KIND & 127, word >> E_TOKEN & 0xFFFF
         trace = word >> E_TRACE & 0xFF_FFFF
-        status = GM_STATUS(end >> E_STATUS & 255)
+        status = STATUSES[end >> E_STATUS & 255]
         activity = RECEIVE_COMPLETE
         if kind == RECEIVE:
             provided = port.receives.pop(token)

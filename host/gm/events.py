@@ -20,9 +20,10 @@ class GM_EVENT(IntEnum):
     """A receive buffer was refused: gm_unknown logs it."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Event:
-    """An event; what is not of its type is 0.
+    """An event; what is not of its type is 0. Nobody changes it, which is not checked: each message
+    makes two.
 
     Attributes
     ----------

@@ -173,10 +173,14 @@ class Process:
 
     def pieces(self, va: int, length: int) -> list[tuple[int, int]]:
         """The bytes as (physical address, length), cut at pages."""
-        found = []
+        found, pages, shift, mask = [], self._pages, self._shift, self._mask
         while length > 0:
-            part = min(length, self.page_bytes - (va & self._mask))
-            found.append((self.physical(va), part))
+            at = va & mask
+            part = min(length, mask + 1 - at)
+            try:
+                found.append((pages[va >> shift] | at, part))
+            except KeyError:
+                raise self._outside(va) from None
             va += part
             length -= part
         return found
@@ -197,8 +201,12 @@ class Process:
     def view(self, va: int, length: int) -> memoryview | bytes:
         """The bytes at ``va``, at least one, for whoever copies them at once: within a page they
         are not copied before."""
-        if (va & self._mask) + length <= self.page_bytes:
-            return self.memory.view(self.physical(va), length)
+        at = va & self._mask
+        if at + length <= self.page_bytes:
+            try:
+                return self.memory.view(self._pages[va >> self._shift] | at, length)
+            except KeyError:
+                raise self._outside(va) from None
         found = memoryview(bytearray(length))
         self.read_into(va, found)
         return found
@@ -221,12 +229,13 @@ class Process:
 
     def write(self, va: int, data: bytes | memoryview) -> None:
         at, length = va & self._mask, len(data)
+        if not length:
+            return
         if at + length <= self.page_bytes:
-            if length:
-                try:
-                    self.memory.write(self._pages[va >> self._shift] | at, data)
-                except KeyError:
-                    raise self._outside(va) from None
+            try:
+                self.memory.write(self._pages[va >> self._shift] | at, data)
+            except KeyError:
+                raise self._outside(va) from None
             return
         memory, whole, begin = self.memory, memoryview(data), -va & self._mask
         if begin:
