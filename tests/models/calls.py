@@ -3,6 +3,7 @@ depend on how fast the machine is, and a bound on them keeps a call from coming 
 
 import sys
 from collections import Counter
+from collections.abc import Callable
 from typing import Any
 
 from nicbed.host.port.node import Programs
@@ -12,20 +13,28 @@ from nicbed.testbench.speed.workloads import WORKLOADS
 
 from tests.models.target import Model
 
-__all__ = ["counted", "of_a_message"]
+__all__ = ["counted", "of_a_kilobyte", "of_a_message"]
 
 WARM = 5_000
 """Cycles behind the opening of the shorter of two runs."""
+FIRST, COUNTED = 4, 8
+"""Messages that do not count, and those that do, where it is their number that two runs differ
+by."""
 
 
 def counted(description: Description, programs: Programs) -> tuple[Counter[str], Runtime]:
     """Run ``programs``: how often each function of the host side was called, by its name, and the
     runtime. A coroutine counts once, and once more for each wake-up inside. The memory's functions
-    do not count: those of a simulator are others."""
+    do not count: those of a simulator are others. Calls of enumerations do, whose operators are
+    functions of Python."""
     found: Counter[str] = Counter()
 
     def note(frame: Any, event: str, _: Any) -> None:
-        if event == "call" and frame.f_globals["__name__"].startswith("nicbed.host."):
+        if event != "call":
+            return
+        module = frame.f_globals["__name__"]
+        if module.startswith("nicbed.host.") or module == "enum" \
+                and frame.f_back.f_globals["__name__"].startswith("nicbed.host."):
             found[frame.f_code.co_qualname] += 1
 
     model = Model(description)
@@ -34,7 +43,7 @@ def counted(description: Description, programs: Programs) -> tuple[Counter[str],
         runtime = model.run(programs, limit=20_000_000, tracing=False)
     finally:
         sys.setprofile(None)
-    for name in [name for name in found if name.startswith("ArrayMemory.")]:
+    for name in [name for name in found if name.startswith(("ArrayMemory.", "Memory."))]:
         del found[name]
     return found, runtime
 
@@ -53,3 +62,20 @@ def of_a_message(description: Description, layer: str, name: str, cycles: int
     calls, wakes, messages = (more - less for more, less in zip(many, few, strict=True))
     assert messages > 8
     return calls / messages, wakes / messages
+
+
+def of_a_kilobyte(description: Description, programs: Callable[[int, int], Programs], small: int,
+                  large: int) -> tuple[float, float]:
+    """Calls and wake-ups for a KB, by which messages of ``large`` bytes are longer than those of
+    ``small``. ``programs(size, count)`` send ``count`` messages; the first ones do not count."""
+    def run(size: int, count: int) -> tuple[int, int]:
+        calls, done = counted(description, programs(size, count))
+        return sum(calls.values()), done.wakes
+
+    def of_one(size: int) -> list[float]:
+        return [(more - less) / COUNTED for more, less in zip(
+            run(size, FIRST + COUNTED), run(size, FIRST), strict=True)]
+
+    calls, wakes = [1024 * (more - less) / (large - small)
+                    for more, less in zip(of_one(large), of_one(small), strict=True)]
+    return calls, wakes

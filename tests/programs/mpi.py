@@ -8,8 +8,8 @@ import numpy as np
 from nicbed.host.mpi import ANY_TAG, Mpi, Request
 from nicbed.layouts.description import Description
 
-__all__ = ["CHANNELS", "FAULTS", "LIMIT", "by_rank", "describe", "pattern", "ranks",
-           "random_program", "Plain"]
+__all__ = ["CHANNELS", "FAULTS", "LIMIT", "by_rank", "describe", "one_way", "pattern",
+           "ranks", "random_program", "Plain"]
 
 LIMIT = 40_000_000
 CHANNELS: dict[str, dict[str, Any]] = {
@@ -54,6 +54,18 @@ def ranks(main: Callable[[Mpi], Any], nodes: int = 2, channel: str = "", cpus: i
     if channel == "shm":
         return [[program] * nodes, None]
     return [program if cpus == 1 else [program] * cpus] * nodes
+
+
+def one_way(size: int, count: int) -> Callable[[Mpi], Any]:
+    """``count`` messages of ``size`` bytes from rank 0 to rank 1."""
+    async def main(mpi: Mpi) -> None:
+        comm, array = mpi.COMM_WORLD, mpi.empty(size, np.uint8)
+        for _ in range(count):
+            if comm.rank == 0:
+                await comm.Send(array, 1)
+            else:
+                await comm.Recv(array, 0)
+    return main
 
 
 def by_rank(results: list[Any], channel: str = "") -> list[Any]:
