@@ -3,7 +3,7 @@
 import re
 import shutil
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -67,9 +67,10 @@ def _sizes(ports: int) -> list[int]:
     return [size for size in (2, 4, 8) if size < ports] + [ports]
 
 
-_ENGINE = "engine"
-"""The block of a station of which only what has changed is evaluated. The rest changes in most of
-the cycles in which a station is awake."""
+_RESTING = ("nic", "faults", "uplink", "downlink")
+"""The blocks of a station with a VI engine of which only what has changed is evaluated. The rest,
+which is the host ports, the bus and the memory controller, changes in most of the cycles in which a
+station is awake."""
 
 _MESH = "mesh_switch"
 """Module of a mesh's switches."""
@@ -187,7 +188,7 @@ def build_instances(description: Description, work: Path, wave: str | None, bare
             progress("converting", done, len(makes))
             text, around = make()
             own |= dict.fromkeys(own_files(text, ".cpp"))
-            partly = _ENGINE if name == "station" and description.via.design == "engine" else ""
+            partly = _RESTING if name == "station" and description.via.design == "engine" else ()
             models.append(_model(name, text, around, wave, lambda *_, done=done: progress(
                 "compiling", done, len(makes)), partly))
     (objects / "nicbed_machine.h").write_text(
@@ -208,16 +209,16 @@ def build_instances(description: Description, work: Path, wave: str | None, bare
     shutil.rmtree(objects, ignore_errors=True)
 
 
-def _changing(translated: Callable[..., list[Path]], work: Path, name: str, block: str
-              ) -> list[Path]:
-    """C++ of class ``V{name}``, as ``translated`` makes it, that evaluates of ``block`` only what
+def _changing(translated: Callable[..., list[Path]], work: Path, name: str,
+              blocks: Sequence[str]) -> list[Path]:
+    """C++ of class ``V{name}``, as ``translated`` makes it, that evaluates of ``blocks`` only what
     has changed. None if that is not possible: then the user is told why."""
     tools = toolchain()
     try:
         if tools.release != VERSION:
             raise NotKnown(f"Verilator {tools.version}")
         sources = translated(options=[MEMBERS_ONLY])
-        return sources + evaluate_changes(work, f"V{name}", block, check=checked())
+        return sources + evaluate_changes(work, f"V{name}", {*blocks}, check=checked())
     except NotKnown as reason:
         # Verilator's other C++ is faster without the pass, and its files may be fewer.
         for path in work.glob(f"V{name}*"):
@@ -229,10 +230,10 @@ def _changing(translated: Callable[..., list[Path]], work: Path, name: str, bloc
 
 
 def _model(name: str, text: str, around: str, wave: str | None, progress: Progress,
-           partly: str = "") -> Path:
+           partly: Sequence[str] = ()) -> Path:
     """The folder with the headers and objects of class ``V{name}``, of the RTLIL ``text`` and the
     Verilog ``around`` it. Many simulators share a class: that of a switch depends on its number of
-    ports alone. Of block ``partly`` only what has changed is evaluated."""
+    ports alone. Of the blocks ``partly`` only what has changed is evaluated."""
     from ...rtl.processor.core.verilog import CORE_MODULES, core_verilog
 
     tools = toolchain()
@@ -250,7 +251,7 @@ def _model(name: str, text: str, around: str, wave: str | None, progress: Progre
                 path.unlink()
 
     return entry("model", [
-        text, around, str(wave), partly, str(checked()),
+        text, around, str(wave), *partly, str(checked()),
         *(core_verilog(module) for module in instances(text, CORE_MODULES)),
         tree_hash([Path(__file__).parent], (".py", ".v", ".h")), tools.version, str(tools.root),
         tools.compiler_version, *tools.compiler, machine()], make)

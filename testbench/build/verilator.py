@@ -254,6 +254,9 @@ def _units(files: Sequence[Path], work: Path) -> list[Path]:
     units: list[list[Path]] = [[] for _ in range(-(-sum(sizes.values()) // UNIT_BYTES))]
     for path in sorted(sizes, key=lambda path: -sizes[path]):
         min(units, key=lambda unit: sum(sizes[one] for one in unit)).append(path)
+    for unit in units:
+        # The headers' functions are as optimised as the first file that includes them.
+        unit.sort(key=lambda path: "__Slow" in path.name)
     places = [work / f"unit_{number}.cpp" for number in range(len(units))]
     for place, unit in zip(places, units, strict=True):
         # Each file expects to be the only one: its headers' mark, a static function for waves.

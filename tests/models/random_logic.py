@@ -1,6 +1,7 @@
 """Random Verilog with all that the pass has to know: registers with and without reset on two
 clocks, conditions in conditions, wide words, slices at fixed and at variable places, memories of
-narrow and of wide words with two writers, and inputs that all or only registers read."""
+narrow and of wide words with two writers, inputs that all or only registers read, and wires that
+one other alone reads."""
 
 import random
 
@@ -75,7 +76,7 @@ def random_logic(seed: int, module: str, registered: bool = False) -> str:
     """Module ``module`` with clocks ``clk`` and ``clk_rest``, ``rst``, INPUTS, and outputs with _o
     behind their names; its logic is in a block named engine. With ``registered`` only registers and
     memories read inputs."""
-    logic = _Logic(seed)
+    logic, inner = _Logic(seed), _Logic(seed + 1000)
     chance = logic.random
     wires = [f"w{number}" for number in range(WIRES)]
     registers = [f"r{number}" for number in range(REGISTERS)]
@@ -85,7 +86,14 @@ def random_logic(seed: int, module: str, registered: bool = False) -> str:
         known = [*(() if registered else INPUTS), *registers, *reads, *wires[:number]]
         lines += ["always_comb begin", f"{wire} = {chance.choice(('0', logic.term(known)))};",
                   *(line for _ in range(chance.randrange(1, 4))
-                    for line in logic.assignments(wire, known, "=")), "end"]
+                    for line in logic.assignments(wire, known, "="))]
+        if number % 3 == 0:
+            own = f"h{number}"
+            inner.widths[own] = logic.widths[wire]
+            lines += [f"{wire} = (^{own}) ? {wire} ^ {own} : {wire} + {own};", "end",
+                      "always_comb begin", f"{own} = {inner.term(known)};",
+                      *inner.assignments(own, known, "="), *inner.assignments(own, known, "=")]
+        lines += ["end"]
     known = [*INPUTS, *registers, *reads, *wires]
     for register in registers:
         clock = chance.choice(("clk", "clk_rest"))
@@ -110,6 +118,8 @@ def random_logic(seed: int, module: str, registered: bool = False) -> str:
     # An output that were the variable itself would give it its name, without the block's.
     body = "\n".join([*(f"reg [{width - 1}:0] {name};\nassign {name}_o = ~{name};"
                         for name, width in outputs().items()), *lines])
+    body = "\n".join(f"reg [{inner.widths[name] - 1}:0] {name};"
+                     for name in inner.widths if name[0] == "h") + body
     names = ", ".join(f".{name}({name})" for name in ("clk", "clk_rest", "rst", *INPUTS,
                                                       *(f"{name}_o" for name in outputs())))
     joined = ", ".join(ports)

@@ -14,6 +14,7 @@ In the order in which to read:
 - :mod:`.parts`: Large conditional statements, taken apart by the variables that they set
 - :mod:`.groups`: Numbers in groups that are joined
 - :mod:`.clusters`: Which statements run together, and in which order
+- :mod:`.own`: Variables that only one cluster uses
 - :mod:`.rewrite`: The pass: clusters and what wakes them, written as C++
 
 C++ that is not of the forms known here is not touched: then the model is evaluated as Verilator has

@@ -1,5 +1,6 @@
 """Which statements run together, and in which order."""
 
+from collections.abc import Set
 from dataclasses import dataclass, field
 
 from .accesses import Statement, Variables, statement
@@ -9,12 +10,12 @@ from .parts import taken_apart
 
 __all__ = ["Cluster", "clusters"]
 
-SIZE = 120
-"""Accesses from which on a cluster takes nothing more. About 60 was slower everywhere; about 200,
-with blocks of one level less, slower on VIA's ping-pong and stream and in MPI's bulk transfers, and
-faster on *dense*: docs/performance.md."""
+SIZE = 30
+"""Accesses from which on a cluster takes nothing more. About 20 is as fast, and more to compile;
+about 40 is slower on VIA's ping-pong and stream and in MPI's bulk transfers:
+docs/performance.md."""
 
-ALWAYS_SIZE = 8 * SIZE
+ALWAYS_SIZE = 1000
 """The same of a cluster that always runs."""
 
 SHARE = 0.5
@@ -159,12 +160,11 @@ class _Atom:
         first = next((key for one in self.statements for key in one.writes), "")
         return tuple(first.split("__DOT__")[:-1][:DEPTH])
 
-    def always(self, block: str) -> bool:
-        """Whether it runs always: it acts outside the model, or is not of ``block``."""
-        inside = f"__DOT__{block}__DOT__"
+    def always(self, blocks: Set[str]) -> bool:
+        """Whether it runs always: it acts outside the model, or is of none of ``blocks``."""
         named = [key for key in self.outputs if "__DOT__" in key] or self.inputs
         return (any(one.acts for one in self.statements)
-                or not any(inside in key for key in named))
+                or all(blocks.isdisjoint(key.split("__DOT__")[1:-1]) for key in named))
 
 
 def _atoms(body: list[Statement]) -> dict[int, _Atom]:
@@ -183,7 +183,7 @@ def _atoms(body: list[Statement]) -> dict[int, _Atom]:
     return atoms
 
 
-def _of_phase(number: int, phase: Phase, members: Variables, block: str) -> list[Cluster]:
+def _of_phase(number: int, phase: Phase, members: Variables, blocks: Set[str]) -> list[Cluster]:
     """The clusters of a phase, each after those that it depends on.
 
     They are filled one after the other with what may come next: first what is of the same block and
@@ -200,7 +200,7 @@ def _of_phase(number: int, phase: Phase, members: Variables, block: str) -> list
         most = ALWAYS_SIZE if cluster.always else SIZE
         best, share = None, SHARE
         for atom in ready if cluster.size < most else ():
-            if atom.always(block) != cluster.always or 2 * (cluster.size + atom.size) > 3 * most:
+            if atom.always(blocks) != cluster.always or 2 * (cluster.size + atom.size) > 3 * most:
                 continue
             common = (len(atom.inputs & cluster.known) / max(len(atom.inputs), 1)
                       + (cluster.always or atom.path[:len(path)] == path))
@@ -213,7 +213,7 @@ def _of_phase(number: int, phase: Phase, members: Variables, block: str) -> list
         chosen = fitting(found[-1]) if found else None
         if chosen is None:
             chosen = ready[0]
-            found.append(Cluster(number, chosen.always(block)))
+            found.append(Cluster(number, chosen.always(blocks)))
             path = chosen.path
         ready.remove(chosen)
         found[-1].known |= chosen.inputs | chosen.outputs
@@ -226,8 +226,8 @@ def _of_phase(number: int, phase: Phase, members: Variables, block: str) -> list
     return found
 
 
-def clusters(model: Model, block: str) -> list[Cluster]:
-    """All clusters of ``model``, in the order in which they run.
+def clusters(model: Model, blocks: Set[str]) -> list[Cluster]:
+    """All clusters of ``model``, in the order in which they run; those of ``blocks`` may rest.
 
     Raises
     ------
@@ -235,4 +235,4 @@ def clusters(model: Model, block: str) -> list[Cluster]:
         A statement is not of the forms known here.
     """
     return [cluster for number, phase in enumerate(model.phases)
-            for cluster in _of_phase(number, phase, model.members, block)]
+            for cluster in _of_phase(number, phase, model.members, blocks)]

@@ -63,11 +63,13 @@ class Phase:
 
 @dataclass(frozen=True)
 class Model:
-    """A model's C++: its name, its variables, those that are top inputs, its phases in their order,
-    the functions that they replace, and the text of each file that may be rewritten."""
+    """A model's C++: its name, its variables, those that are top inputs or outputs, those that are
+    inputs, its phases in their order, the functions that they replace, and the text of each file
+    that may be rewritten."""
 
     name: str
     members: dict[str, Member]
+    ports: set[str]
     inputs: set[str]
     phases: list[Phase]
     replaced: list[Function]
@@ -250,5 +252,6 @@ def read_model(work: Path, name: str) -> Model:
         if not calls:
             replaced.append(function)
     members = _members(header.read_text())
-    return Model(name, members, {port for way, _, port, _ in ports if way == "IN"}, phases,
-                 replaced, {header: header.read_text(), **texts})
+    return Model(name, members, {port for _, _, port, _ in ports},
+                 {port for way, _, port, _ in ports if way == "IN"}, phases, replaced,
+                 {header: header.read_text(), **texts})

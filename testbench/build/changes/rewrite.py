@@ -2,11 +2,14 @@
 
 import os
 import re
+from collections.abc import Set
+from itertools import groupby
 from pathlib import Path
 
 from .accesses import PURE
 from .clusters import Cluster, clusters
-from .model import ROOT, Model, NotKnown, is_slow, read_model
+from .model import ROOT, Member, Model, NotKnown, is_slow, read_model
+from .own import own_variables
 
 __all__ = ["CHECKED", "MEMBERS_ONLY", "VERSION", "checked", "evaluate_changes"]
 
@@ -30,6 +33,8 @@ the wrapper takes them over (:mod:`..held_inputs`); the clusters that do it alwa
 
 WORD = 64
 
+_NAMED = re.compile(r"\bvlSelfRef\.(\w+)")
+
 _KEYWORDS = {"if", "while", "return"}
 
 
@@ -38,12 +43,19 @@ def checked() -> bool:
     return os.environ.get(CHECKED) == "1"
 
 
+def _type(member: Member) -> str:
+    """Of a variable that is no memory, in C++."""
+    return f"VlWide<{member.words}>" if member.words else member.type
+
+
 class _Writer:
     """The C++ of clusters: each may be ``pending``, a bit of the model."""
 
-    def __init__(self, model: Model, found: list[Cluster], check: bool) -> None:
+    def __init__(self, model: Model, found: list[Cluster], own: list[dict[str, Member]],
+                 check: bool) -> None:
         self.model = model
         self.found = found
+        self.own = own
         self.check = check
         self.root = f"{model.name}{ROOT}"
         self.words = -(-len(found) // WORD)
@@ -76,10 +88,8 @@ class _Writer:
         """Of the model: the clusters that must run, at first all, and its inputs as they were."""
         all_ = ", ".join(["~0ULL"] * self.words)
         lines = [f"    uint64_t nicbed_pending[{self.words}] = {{{all_}}};"]
-        for name in self.inputs:
-            member = self.model.members[name]
-            kind = f"VlWide<{member.words}>" if member.words else member.type
-            lines.append(f"    {kind} nicbed_last_{name}{{}};")
+        lines += [f"    {_type(self.model.members[name])} nicbed_last_{name}{{}};"
+                  for name in self.inputs]
         return "\n".join(lines) + "\n"
 
     def cluster(self, number: int) -> str:
@@ -90,7 +100,9 @@ class _Writer:
                  "    auto& vlSelfRef = *vlSelf;",
                  "    uint64_t* const pending = vlSelfRef.nicbed_pending;",
                  *(["    auto* const vlSymsp = vlSelf->vlSymsp;"] if cluster.always else []),
-                 *(f"    {variables[name][1]}" for name in sorted(cluster.locals))]
+                 *(f"    {variables[name][1]}" for name in sorted(cluster.locals)),
+                 *(f"    {_type(member)} {name}{{}};"
+                   for name, member in self.own[number].items())]
         woken: dict[frozenset[int], list[str]] = {}
         for key in cluster.writes:
             numbers = self.readers.get(key, set()) - self.always
@@ -112,7 +124,9 @@ class _Writer:
             changes.append(f"    {{ const uint64_t change = -uint64_t(({' | '.join(differs)}) != "
                            f"0); {self.wake(set(numbers))} }}")
         lines += [f"    {self.marked(one.text, one.memories)}" for one in cluster.statements]
-        return "\n".join([*lines, *changes, "}", ""])
+        own = self.own[number]
+        return _NAMED.sub(lambda place: place[1] if place[1] in own else place[0],
+                          "\n".join([*lines, *changes, "}", ""]))
 
     def marked(self, text: str, memories: set[str]) -> str:
         """A statement in which each word that is written to a memory wakes the memory's readers."""
@@ -130,23 +144,47 @@ class _Writer:
     def run(self, phase: int) -> list[str]:
         """Statements that run what must run of a phase."""
         lines = []
-        for number, cluster in enumerate(self.found):
-            if cluster.phase != phase:
-                continue
-            call = f"{self.model.name}_cluster_{number}(vlSelf);"
-            if number in self.always:
-                lines.append(f"        {call}")
-                continue
-            word, bit = f"pending[{number // WORD}]", f"{1 << number % WORD:#x}ULL"
-            lines.append(f"        if ({word} & {bit}) {{ {word} &= ~{bit}; {call} }}")
-            if self.check:
-                lines += ["        else {", *self.checking(number, call), "        }"]
+        numbers = [at for at, cluster in enumerate(self.found) if cluster.phase == phase]
+        for (always, word), together in groupby(
+                numbers, lambda number: (number in self.always, number // WORD)):
+            if always:
+                lines += [f"        {self.call(number)}" for number in together]
+            elif self.check:
+                lines += [line for number in together for line in self.checking(number)]
+            else:
+                mask = sum(1 << number % WORD for number in together)
+                lines.append(f"        run_pending(vlSelf, {word}, {mask:#x}ULL);")
         return lines
 
-    def checking(self, number: int, call: str) -> list[str]:
-        """Statements that run a cluster that need not run, and end if that changes anything."""
-        names = list(dict.fromkeys(key.split("[")[0] for key in self.found[number].writes))
-        return ["            uint64_t before[sizeof vlSelfRef.nicbed_pending / 8];",
+    def call(self, number: int) -> str:
+        """Statement that runs a cluster."""
+        return f"{self.model.name}_cluster_{number}(vlSelf);"
+
+    def running(self) -> str:
+        """A function that runs those of some clusters of a word that must run, in their order. One
+        that is woken by a later one runs in the next evaluation."""
+        all_ = ", ".join(f"{self.model.name}_cluster_{at}" for at in range(len(self.found)))
+        return f"""static void (*const all_clusters[])({self.root}*) = {{{all_}}};
+VL_ATTR_ALWINLINE static void run_pending({self.root}* vlSelf, unsigned word, uint64_t mask) {{
+    uint64_t& pending = vlSelf->nicbed_pending[word];
+    while (const uint64_t left = pending & mask) {{
+        const unsigned at = __builtin_ctzll(left);
+        pending &= ~(1ULL << at);
+        mask &= ~1ULL << at;
+        all_clusters[{WORD} * word + at](vlSelf);
+    }}
+}}
+"""
+
+    def checking(self, number: int) -> list[str]:
+        """Statements that run a cluster, and if it need not run, end if that changes anything."""
+        names = [name for name in dict.fromkeys(key.split("[")[0]
+                                                for key in self.found[number].writes)
+                 if name not in self.own[number]]
+        word, bit = f"pending[{number // WORD}]", f"{1 << number % WORD:#x}ULL"
+        call = self.call(number)
+        return [f"        if ({word} & {bit}) {{ {word} &= ~{bit}; {call} }} else {{",
+                "            uint64_t before[sizeof vlSelfRef.nicbed_pending / 8];",
                 "            std::memcpy(before, pending, sizeof before);",
                 *(f"            static thread_local decltype(vlSelfRef.{name}) was_{at}; "
                   f"std::memcpy(&was_{at}, &vlSelfRef.{name}, sizeof was_{at});"
@@ -154,7 +192,7 @@ class _Writer:
                 f"            {call}",
                 "            std::memcpy(pending, before, sizeof before);",
                 *(f"            if (std::memcmp(&was_{at}, &vlSelfRef.{name}, sizeof was_{at})) "
-                  f'nicbed_missed("{name}");' for at, name in enumerate(names))]
+                  f'nicbed_missed("{name}");' for at, name in enumerate(names)), "        }"]
 
     def noticing(self) -> list[str]:
         """Statements that wake the readers of the inputs that have changed."""
@@ -181,6 +219,8 @@ class _Writer:
             lines += ["static void nicbed_missed(const char* name) {",
                       '    std::fprintf(stderr, "nicbed: a change of %s was missed\\n", name);',
                       "    std::abort();", "}", ""]
+        else:
+            lines.append(self.running())
         at_once = [function for function in model.replaced if "___ico_" in function.name]
         for function in at_once:
             lines += [f"void {function.name}({self.root}* vlSelf) {{", *opening, *self.noticing()]
@@ -259,14 +299,22 @@ def _written_elsewhere(texts: dict[Path, str]) -> set[str]:
                               if not is_slow(file)))
 
 
-def evaluate_changes(work: Path, name: str, block: str, *, check: bool = False) -> list[Path]:
-    """Rewrite the C++ of model ``name``, which Verilator wrote to ``work``, so that of ``block`` it
-    evaluates what has changed. Every variable gets the values that it got before.
+def _used(texts: dict[Path, str]) -> set[str]:
+    """Variables that what stays of the evaluation uses."""
+    return {name for file, text in texts.items() if file.suffix == ".cpp" and not is_slow(file)
+            for name in _OF_MODEL.findall(text)}
+
+
+def evaluate_changes(work: Path, name: str, blocks: Set[str], *, check: bool = False
+                     ) -> list[Path]:
+    """Rewrite the C++ of model ``name``, which Verilator wrote to ``work``, so that of ``blocks``
+    it evaluates what has changed. Every variable that anything else reads gets the values that it
+    got before.
 
     Parameters
     ----------
-    block
-        Name of an instance somewhere in the model.
+    blocks
+        Names of instances anywhere in the model.
     check
         Run the rest, too, and end with an error if that changes anything.
 
@@ -281,13 +329,13 @@ def evaluate_changes(work: Path, name: str, block: str, *, check: bool = False) 
         The C++ has a form that is not known, and is as it was.
     """
     model = read_model(work, name)
-    found = clusters(model, block)
-    writer = _Writer(model, found, check)
+    found = clusters(model, blocks)
     texts = {file: _without(model, file) for file in model.texts}
     accessed = {key.split("[")[0] for cluster in found
                 for key in cluster.reads | cluster.writes.keys()}
     if strange := _written_elsewhere(texts) & accessed:
         raise NotKnown(f"{min(strange)} is written elsewhere")
+    writer = _Writer(model, found, own_variables(model, found, _used(texts)), check)
     _settling(model, texts)
     functions = [writer.cluster(number) for number in range(len(found))]
     functions.append(writer.evaluation())

@@ -15,8 +15,13 @@ MEMBERS = {name: Member(name, "IData") for name in VARIABLES}
 
 
 def model(*bodies: list[str]) -> Model:
-    return Model("Vtop", MEMBERS, set(), [Phase(mask, body=body)
+    return Model("Vtop", MEMBERS, set(), set(), [Phase(mask, body=body)
                                           for mask, body in enumerate(bodies, 1)], [], {})
+
+
+def writer_of(one: Model) -> rewrite._Writer:
+    found = clusters(one, {"engine"})
+    return rewrite._Writer(one, found, [{} for _ in found], False)
 
 
 def drawn(chance: random.Random, count: int) -> list[str]:
@@ -46,7 +51,7 @@ def test_the_order_does_the_same(seed: int, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(module, "SIZE", chance.choice((1, 8, 30)))
     body = drawn(chance, 14)
     values = {name: chance.randrange(1000) for name in VARIABLES}
-    found = clusters(model(body), "engine")
+    found = clusters(model(body), {"engine"})
     after = [one.text for cluster in found for one in cluster.statements]
     assert sorted(after) == sorted(body)
     assert execute(after, values) == execute(body, values)
@@ -65,9 +70,9 @@ def test_only_what_is_of_the_block_may_rest() -> None:
     from_inside = "vlSelfRef.out2 = vlSelfRef.top__DOT__engine__DOT__v1;"
     acts = "M____Vdpiimwrap_f(vlSelfRef.top__DOT__engine__DOT__v2);"
     members = {**MEMBERS, **{name: Member(name, "IData") for name in ("out", "out2")}}
-    one = Model("Vtop", members, set(), [Phase(1, body=[inside, outside, from_inside, acts])], [],
-                {})
-    assert {part.text: cluster.always for cluster in clusters(one, "engine")
+    one = Model("Vtop", members, set(), set(),
+                [Phase(1, body=[inside, outside, from_inside, acts])], [], {})
+    assert {part.text: cluster.always for cluster in clusters(one, {"engine"})
             for part in cluster.statements} == {
         inside: False, outside: True, from_inside: False, acts: True}
 
@@ -77,7 +82,7 @@ def test_writers_behind_different_triggers_wake_each_other() -> None:
     first, second, third = VARIABLES[:3]
     one = model([f"vlSelfRef.{first} = vlSelfRef.{second};"],
                 [f"vlSelfRef.{first} = vlSelfRef.{third};"])
-    writer = rewrite._Writer(one, clusters(one, "engine"), False)
+    writer = writer_of(one)
     assert writer.readers[first] == {0, 1}
 
 
@@ -87,12 +92,13 @@ def test_inputs_that_only_registers_read_are_noticed(at_once: bool) -> None:
     ico = [Function("Vtop___024root___ico_0", Path("file"), (0, 0), {}, [])] if at_once else []
     members = {**MEMBERS, "d": Member("d", "IData")}
     body = [f"vlSelfRef.{VARIABLES[0]} = vlSelfRef.d;"]
-    one = Model("Vtop", members, {"d"}, [Phase(1, body=body)], ico, {})
-    before, after = rewrite._Writer(one, clusters(one, "engine"), False).evaluation().split(
+    one = Model("Vtop", members, {"d"}, {"d"}, [Phase(1, body=body)], ico, {})
+    before, after = writer_of(one).evaluation().split(
         "void Vtop___024root___eval_nba(")
     assert ("nicbed_last_d = " in before, "nicbed_last_d = " in after) == (at_once, not at_once)
     # What a trigger is for runs behind it alone.
-    assert "Vtop_cluster_0(vlSelf);" not in before
-    parts = ["if (triggers & ", "Vtop_cluster_0(vlSelf);"]
+    runs = "run_pending(vlSelf, 0, 0x1ULL);"
+    assert runs not in before
+    parts = ["if (triggers & ", runs]
     parts = parts if at_once else ["nicbed_last_d = ", *parts]
     assert parts == sorted(parts, key=after.index)
