@@ -68,12 +68,20 @@ def _sizes(ports: int) -> list[int]:
 
 
 _RESTING = ("nic", "faults", "uplink", "downlink")
-"""The blocks of a station with a VI engine of which only what has changed is evaluated. The rest,
-which is the host ports, the bus and the memory controller, changes in most of the cycles in which a
-station is awake."""
+"""The blocks of a station with a VI engine of which only what has changed is evaluated, one of each
+for a NIC. The rest, which is the host ports, the bus and the memory controller, changes in most of
+the cycles in which a station is awake."""
 
 _MESH = "mesh_switch"
 """Module of a mesh's switches."""
+
+
+def _resting(description: Description) -> list[str]:
+    """Names of the blocks that rest in the stations of ``description``."""
+    nics = description.node.nics
+    if description.via.design != "engine":
+        return []
+    return [name if nics == 1 else f"{name}_{nic}" for nic in range(nics) for name in _RESTING]
 
 
 def _crossbar(size: int) -> str:
@@ -188,7 +196,7 @@ def build_instances(description: Description, work: Path, wave: str | None, bare
             progress("converting", done, len(makes))
             text, around = make()
             own |= dict.fromkeys(own_files(text, ".cpp"))
-            partly = _RESTING if name == "station" and description.via.design == "engine" else ()
+            partly = _resting(description) if name == "station" else []
             models.append(_model(name, text, around, wave, lambda *_, done=done: progress(
                 "compiling", done, len(makes)), partly))
     (objects / "nicbed_machine.h").write_text(

@@ -45,8 +45,11 @@ TIMED = 40_000
 """Fewest cycles over which Python is timed: with many nodes, opening and closing the layer takes as
 long as many messages, and their difference is what counts."""
 LONG = {"bulk": 2_400_000}
-"""Fewest cycles over all nodes over which Python is timed, of workloads with few messages: of 256
-KB they are eight in a turn at 2 nodes, of 64 KB 34."""
+"""Fewest cycles over all nodes over which Python is timed, of workloads with few messages: over VIA
+they are eight of 256 KB in a turn at 2 nodes, and 34 of 64 KB."""
+FEWEST, DOUBLED = 4, 4
+"""With fewer messages Python is timed over twice as many cycles, so often at most: a channel may be
+slow."""
 WARM = {"bulk": 150_000}
 """Cycles after which messages count, where the first ones take longer: they register memory."""
 
@@ -77,8 +80,11 @@ async def workload(lab: Any, layer: str, name: str, until: int, short: int, turn
     async def python(larger: bool = False) -> tuple[float, int]:
         """The same between the beginning and the end."""
         warm = begin + WARM[name] if name in WARM else 0
-        (around, few), (whole, many) = [await timed(cycles, larger)
-                                        for cycles in (warm, max(warm, begin) + short)]
+        around, few = await timed(warm, larger)
+        for doubled in range(1 + DOUBLED):
+            whole, many = await timed(max(warm, begin) + (short << doubled), larger)
+            if not many or many - few >= FEWEST:
+                break
         return whole - around, many - few
 
     begin = (await run(0)).cycles
@@ -118,6 +124,12 @@ def _bare(built: simulator.Simulator, description: Description, record: str, cyc
     return float(found["seconds"])
 
 
+def _each(seconds: float, count: float) -> float | None:
+    """Microseconds for each of ``count``; None if there are none, as on a link so slow that no
+    message ended while Python was timed."""
+    return 1e6 * seconds / count if count > 0 else None
+
+
 def _row(description: Description, bare: simulator.Simulator, sim: str, layer: str, name: str,
          account: Account) -> dict[str, Any]:
     count = description.fabric.nodes
@@ -142,10 +154,10 @@ def _row(description: Description, bare: simulator.Simulator, sim: str, layer: s
     speed = total["cycles"] / total["seconds"]
     bound = total["cycles"] / limit
     messages = total["messages"]
-    python = 1e6 * total["python"] / total["timed_messages"] if messages else None
+    python = _each(total["python"], total["timed_messages"])
+    larger = _each(total["larger_python"], total["larger_messages"])
     kilobyte = None
-    if python is not None and name in LARGER:
-        larger = 1e6 * total["larger_python"] / total["larger_messages"]
+    if name in LARGER and python is not None and larger is not None:
         kilobyte = round((larger - python) / LARGER[name].more, 3)
     return {"cycles_per_cpu_second": round(speed), "limit_cycles_per_cpu_second": round(bound),
             "ratio": round(speed / bound, 3),

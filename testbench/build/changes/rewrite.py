@@ -65,7 +65,8 @@ class _Writer:
             for key in cluster.reads:
                 self.readers.setdefault(key, set()).add(number)
             for key in cluster.writes:
-                writers.setdefault(key, set()).add(number)
+                if key.split("[")[0] not in own[number]:
+                    writers.setdefault(key, set()).add(number)
         # Who writes a variable that others write, too, writes it again when they changed it.
         for key, numbers in writers.items():
             if len(numbers) > 1:
@@ -299,17 +300,25 @@ def _written_elsewhere(texts: dict[Path, str]) -> set[str]:
                               if not is_slow(file)))
 
 
+_FINAL = re.compile(rf"^\S.*{ROOT}___eval_final\w*\([^)]*\) \{{.*?^\}}", re.MULTILINE | re.DOTALL)
+"""A function of what is done at the end."""
+
+
 def _used(texts: dict[Path, str]) -> set[str]:
-    """Variables that what stays of the evaluation uses."""
-    return {name for file, text in texts.items() if file.suffix == ".cpp" and not is_slow(file)
-            for name in _OF_MODEL.findall(text)}
+    """Variables that what stays of the evaluation uses, or what is done at the end."""
+    found = set[str]()
+    for file, text in texts.items():
+        if file.suffix == ".cpp":
+            for part in _FINAL.findall(text) if is_slow(file) else [text]:
+                found.update(_OF_MODEL.findall(part))
+    return found
 
 
 def evaluate_changes(work: Path, name: str, blocks: Set[str], *, check: bool = False
                      ) -> list[Path]:
     """Rewrite the C++ of model ``name``, which Verilator wrote to ``work``, so that of ``blocks``
-    it evaluates what has changed. Every variable that anything else reads gets the values that it
-    got before.
+    it evaluates what has changed. Each port, and each variable that anything else in the model
+    reads, gets the values that it got before.
 
     Parameters
     ----------
@@ -326,9 +335,13 @@ def evaluate_changes(work: Path, name: str, blocks: Set[str], *, check: bool = F
     Raises
     ------
     NotKnown
-        The C++ has a form that is not known, and is as it was.
+        The C++ has a form that is not known, or one of the blocks has no variables in it. It is as
+        it was.
     """
     model = read_model(work, name)
+    named = {part for member in model.members for part in member.split("__DOT__")[1:-1]}
+    if missing := blocks - named:
+        raise NotKnown(f"no block {min(missing)}")
     found = clusters(model, blocks)
     texts = {file: _without(model, file) for file in model.texts}
     accessed = {key.split("[")[0] for cluster in found

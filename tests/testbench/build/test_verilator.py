@@ -35,3 +35,18 @@ def test_all_is_compiled_and_linked_at_one_level(
     levels = [[word for word in command if word.startswith("-O")] for command in commands]
     assert len(commands) > len(verilator.RUNTIME)
     assert levels == [["-O3"]] * len(commands)
+
+
+def test_in_a_unit_what_runs_once_comes_last(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+                                             ) -> None:
+    """What comes first includes the headers, whose functions are as optimised as it is."""
+    monkeypatch.setattr(verilator, "UNIT_BYTES", 2000)
+    sizes = {"Va__0__Slow.cpp": 900, "Va__0.cpp": 100, "Va__1__Slow.cpp": 800, "Va__1.cpp": 700,
+             "Va__2.cpp": 300}
+    for name, size in sizes.items():
+        (tmp_path / name).write_text(" " * size)
+    units = verilator._units([tmp_path / name for name in sizes], tmp_path)
+    assert len(units) == 2
+    for unit in units:
+        slow = ["__Slow" in line for line in unit.read_text().splitlines() if "#include" in line]
+        assert slow == sorted(slow) and True in slow and False in slow

@@ -63,3 +63,41 @@ def test_messages_of_the_larger_workload_are_as_much_larger_as_it_says() -> None
 
     small, large = cycles(False), cycles(True)
     assert large / small == pytest.approx((64 + LARGER["bulk"].more) / 64, rel=0.1)
+
+
+def test_of_few_messages_more_cycles_are_timed() -> None:
+    """A job in which a message takes 100,000 cycles, and the first ones are no part of it."""
+    class Slow:
+        description = SimpleNamespace(fabric=SimpleNamespace(nodes=2))
+        account = None
+        until: list[int] = []
+
+        async def run(self, programs: Any, **_: Any) -> Any:
+            self.until.append(programs)
+            count = (programs + 70_000) // 100_000
+            return SimpleNamespace(cycles=programs, wakes=0, results=[count, None])
+
+        def timed(self, on: bool) -> float:
+            return 0.0
+
+    def messages(name: str, short: int) -> int:
+        lab = Slow()
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(measurement, "programs", lambda layer, name, until, *_: until)
+            coroutine = measurement.workload(lab, "mpi", name, 1000, short, 1, "")
+            with pytest.raises(StopIteration) as ended:
+                coroutine.send(None)
+        return ended.value.value["timed_messages"]
+
+    assert messages("stream", 1_000_000) == 10
+    assert messages("stream", 40_000) == 7
+    assert messages("stream", 1000) == 0
+
+
+def test_without_a_message_there_is_no_figure(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(RAN, "larger_messages", 0)
+    found = rows(monkeypatch, "mpi")["results"]["bulk"]["2"]
+    assert found["python_us_per_kb"] is None and found["python_us_per_message"] == 1000
+    monkeypatch.setitem(RAN, "timed_messages", 0)
+    found = rows(monkeypatch, "mpi")["results"]["bulk"]["2"]
+    assert found["python_us_per_kb"] is None and found["python_us_per_message"] is None

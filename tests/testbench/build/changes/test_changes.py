@@ -8,11 +8,13 @@ from typing import Any
 
 import pytest
 from nicbed.layouts.description import Description
+from nicbed.rtl.instances.station import Station
 from nicbed.testbench.backends.session import run_job
 from nicbed.testbench.build import instances, simulator
 from nicbed.testbench.build.changes import rewrite
 from nicbed.testbench.build.changes.model import NotKnown
 from nicbed.testbench.build.verilator import Compilation, compile_all, toolchain, verilate
+from nicbed.testbench.build.verilog import module_files, to_verilog
 
 from tests.labs.rows import more
 from tests.models.random_logic import INPUTS, outputs, random_logic
@@ -187,6 +189,59 @@ def test_what_is_not_known_stays_as_it_is(function: str, known: str, strange: st
     with pytest.raises(NotKnown):
         rewrite.evaluate_changes(tmp_path, "Vpartly", {"engine"})
     assert {file.name: file.read_text() for file in tmp_path.iterdir()} == files
+
+
+ENDING = """
+module partly_logic(input clk, input [31:0] a, output [31:0] w_o);
+reg [31:0] q, t, w;
+assign w_o = ~w;
+always @(posedge clk) q <= a;
+always_comb begin t = q; if (q[0]) t = q + 7; end
+always_comb w = (^t) ? t : ~t;
+FINAL
+endmodule
+module partly(input clk, input [31:0] a, output [31:0] w_o);
+partly_logic engine(.*);
+endmodule
+"""
+
+
+@pytest.mark.parametrize(("final", "own"), [("", True), ("final $display(t);", False)])
+def test_what_is_used_at_the_end_stays_a_variable_of_the_model(final: str, own: bool,
+                                                               tmp_path: Path) -> None:
+    verilated(tmp_path, ENDING.replace("FINAL", final), "partly")
+    written = rewrite.evaluate_changes(tmp_path, "Vpartly", {"engine"})
+    texts = "".join(file.read_text() for file in written)
+    assert ("IData partly__DOT__engine__DOT__t{};" in texts) == own
+
+
+def test_blocks_that_are_not_there_are_told(tmp_path: Path) -> None:
+    verilated(tmp_path, ENDING.replace("FINAL", ""), "partly")
+    with pytest.raises(NotKnown, match="no block engine_0"):
+        rewrite.evaluate_changes(tmp_path, "Vpartly", {"engine", "engine_0"})
+
+
+@pytest.mark.parametrize(("knobs", "found"), [
+    ({"via.design": "engine"}, ["nic", "faults", "uplink", "downlink"]),
+    ({"via.design": "engine", "node.nics": 2},
+     ["nic_0", "faults_0", "uplink_0", "downlink_0", "nic_1", "faults_1", "uplink_1",
+      "downlink_1"]),
+    ({}, [])])
+def test_the_blocks_of_each_nic_rest(knobs: dict[str, Any], found: list[str]) -> None:
+    assert instances._resting(describe(knobs)) == found
+
+
+@pytest.mark.full
+def test_the_blocks_of_several_nics_are_there(tmp_path: Path) -> None:
+    """Else the pass refuses."""
+    description = describe({"via.design": "engine", "node.nics": 2})
+    text, around = instances._converted(Station(description=description, cpus=1), "station",
+                                        instances._held)
+    (tmp_path / "station.v").write_text(to_verilog(text, processes=True) + around)
+    files = [tmp_path / "station.v", *module_files(text, tmp_path)]
+    verilate(files, tmp_path, top="station", vpi=False, name="Vstation",
+             options=[rewrite.MEMBERS_ONLY])
+    assert rewrite.evaluate_changes(tmp_path, "Vstation", {*instances._resting(description)})
 
 
 def test_the_user_is_told_that_all_is_evaluated(tmp_path: Path, capsys: pytest.CaptureFixture[str],

@@ -2,6 +2,7 @@
 
 import pytest
 from nicbed.testbench.build.changes import clusters as module
+from nicbed.testbench.build.changes import rewrite
 from nicbed.testbench.build.changes.clusters import clusters
 from nicbed.testbench.build.changes.model import Member, Model, Phase
 from nicbed.testbench.build.changes.own import own_variables
@@ -30,6 +31,15 @@ def test_what_is_set_first_is_of_the_cluster() -> None:
 def test_each_cluster_has_its_own() -> None:
     one = f"vlSelfRef.{TEMPORARY} = vlSelfRef.port;"
     assert own(one, one) == [{TEMPORARY}, {TEMPORARY}]
+
+
+def test_what_two_clusters_have_each_wakes_neither() -> None:
+    body = f"vlSelfRef.{TEMPORARY} = vlSelfRef.port;"
+    one = Model("Vtop", MEMBERS, {"port"}, set(), [Phase(mask, body=[body]) for mask in (1, 2)],
+                [], {})
+    found = clusters(one, {"engine"})
+    writer = rewrite._Writer(one, found, own_variables(one, found, ()), False)
+    assert not any("before" in writer.cluster(number) for number in range(2))
 
 
 def test_what_another_cluster_reads_stays() -> None:
