@@ -24,7 +24,8 @@ def rows(monkeypatch: pytest.MonkeyPatch, layer: str) -> dict[str, Any]:
 
     def ran(*_: Any, arguments: dict[str, Any], **__: Any) -> dict[str, Any]:
         silent = arguments["name"] == "idle"
-        return {**RAN, "account": account} | ({"messages": 0} if silent else {})
+        return {**RAN, "account": account} | (
+            {"messages": 0, "timed_messages": 0} if silent else {})
 
     monkeypatch.setattr(measurement, "run_job", ran)
     monkeypatch.setattr(measurement, "_bare", lambda *_: 1.0)
