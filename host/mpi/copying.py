@@ -7,7 +7,7 @@ from ...layouts.trace import Activity, Kind
 from ..via.process import Process
 
 __all__ = ["Piece", "Pieces", "copy", "cut", "gather", "queue_copy", "queue_traffic",
-           "scatter", "total", "touch_for"]
+           "queue_traffic_from", "queue_traffic_to", "scatter", "total", "touch_for"]
 
 BEGIN, END = int(Kind.BEGIN), int(Kind.END)
 COPY = int(Activity.COPY)
@@ -89,14 +89,44 @@ def queue_traffic(process: Process, source: Pieces, destination: Pieces, length:
     port.work("copy_word", max(-(-length // 8), len(source), len(destination)))
     for at, size in source:
         process.queue_touch(at, size)
+    _queue_stores(process, destination, length)
+    if port.marking:
+        port.mark(COPY, END, 0)
+
+
+def queue_traffic_to(process: Process, source: Pieces, place: int, length: int) -> None:
+    """The same to ``length`` bytes in one page, whose physical address is ``place``."""
+    port = process.port
+    if port.marking:
+        port.mark(COPY, BEGIN, 0)
+    port.work("copy_word", max(-(-length // 8), len(source)))
+    for at, size in source:
+        process.queue_touch(at, size)
+    port.put_touch(place, length, True)
+    if port.marking:
+        port.mark(COPY, END, 0)
+
+
+def queue_traffic_from(process: Process, place: int, destination: Pieces, length: int) -> None:
+    """The same from ``length`` bytes in one page, whose physical address is ``place``."""
+    port = process.port
+    if port.marking:
+        port.mark(COPY, BEGIN, 0)
+    port.work("copy_word", max(-(-length // 8), len(destination)))
+    port.put_touch(place, length)
+    _queue_stores(process, destination, length)
+    if port.marking:
+        port.mark(COPY, END, 0)
+
+
+def _queue_stores(process: Process, destination: Pieces, length: int) -> None:
+    """The CPU's stores of ``length`` bytes to the beginning of ``destination``."""
     for at, size in destination:
         if size >= length:
             process.queue_touch(at, length, True)
             break
         process.queue_touch(at, size, True)
         length -= size
-    if port.marking:
-        port.mark(COPY, END, 0)
 
 
 async def touch_for(process: Process, pieces: Pieces, length: int) -> None:

@@ -271,7 +271,7 @@ class Port(Work):
         self.count = count + 1
 
     def put_touch(self, address: int, length: int, store: bool = False) -> None:
-        """CPU traffic over memory. The block must have room."""
+        """CPU traffic over memory. A full block is queued (:meth:`begin_block`)."""
         work, cpu = self._ticks, self.untimed
         if cpu:
             self.cpu_cycles += cpu
@@ -281,11 +281,16 @@ class Port(Work):
             self.untimed = 0
         word = W_STORE if store else W_LOAD
         if work > MAX_WORK:
+            if self.count == BLOCK:
+                self.begin_block()
             self._ticks = work
             self._put(word, address, length, 0, 0, 0, 0, 0)
             return
         self._ticks = 0
         count = self.count
+        if count == BLOCK:
+            self.begin_block()
+            count = 0
         _pack_short(self.entries, count * ENTRY_BYTES, word, work, address, length)
         self.count = count + 1
 

@@ -22,12 +22,14 @@ from ...layouts.via import (
 )
 from .process import Process
 
-__all__ = ["Descriptor", "Segment", "allocate", "build", "length_of", "pack", "queue",
-           "rdma_read", "rdma_write", "read", "receive", "send", "single"]
+__all__ = ["Descriptor", "Segment", "Single", "allocate", "build", "length_of", "pack",
+           "queue", "rdma_read", "rdma_write", "read", "receive", "send"]
 
 DONE, ERRORS, IMMEDIATE = int(Status.DONE), int(Status.ERRORS), int(Status.IMMEDIATE)
 LENGTH_AT = 24
 """Offset of the word with Length and Status."""
+LENGTH = 0xFFFF_FFFF
+"""Length's bits in it."""
 
 Build = Coroutine[Any, Any, int]
 """A descriptor is built when it is awaited."""
@@ -107,9 +109,27 @@ async def build(process: Process, va: int, segments: Sequence[Segment], *, contr
     return va
 
 
-def single(va: int, handle: int, length: int) -> bytes:
-    """The bytes of a send or receive of one segment (:func:`pack`)."""
-    return ONE_SEGMENT.pack(0, 0, 1, 0, 0, 0, length, 0, va, handle, length)
+class Single:
+    """A send descriptor at ``va`` of one segment: the beginning of the buffer at ``buffer``. For
+    one that is built again and again; its place in memory is found once."""
+
+    __slots__ = ("va", "buffer", "handle", "_at", "_port", "_price", "_write")
+
+    def __init__(self, process: Process, va: int, buffer: int, handle: int) -> None:
+        self.va = va
+        self.buffer = buffer
+        self.handle = handle
+        self._at = process.physical(va)
+        self._port = process.port
+        self._price = process.paths.single
+        self._write = process.memory.writer(ONE_SEGMENT)
+
+    def queue(self, length: int) -> None:
+        """Build it for ``length`` bytes (:func:`queue`)."""
+        port, at = self._port, self._at
+        port.spend(self._price)
+        port.put_touch(at, ONE_SEGMENT.size, True)
+        self._write(at, 0, 0, 1, 0, 0, 0, length, 0, self.buffer, self.handle, length)
 
 
 def queue(process: Process, va: int, data: bytes) -> None:
@@ -152,7 +172,7 @@ def rdma_read(process: Process, va: int, segments: Sequence[Segment], remote: Se
 
 def length_of(process: Process, va: int) -> int:
     """The current Length of the descriptor at ``va``. This takes no target time."""
-    return process.memory.word(process.physical(va) + LENGTH_AT) & 0xFFFF_FFFF
+    return process.memory.word(process.physical(va) + LENGTH_AT) & LENGTH
 
 
 def read(process: Process, va: int) -> Descriptor:

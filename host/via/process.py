@@ -282,12 +282,8 @@ class Process:
         port, at = self.port, va & self._mask
         if at + length > self.page_bytes:
             for address, part in self.pieces(va, length):
-                if port.count == BLOCK:
-                    port.begin_block()
                 port.put_touch(address, part, store)
         elif length > 0:
-            if port.count == BLOCK:
-                port.begin_block()
             try:
                 port.put_touch(self._pages[va >> self._shift] | at, length, store)
             except KeyError:

@@ -10,33 +10,72 @@ from typing import Any
 
 from ...port.suspension import NOTHING
 from ...via.process import Process
-from ..copying import Pieces, copy, gather, queue_traffic, total
+from ..copying import (
+    Pieces,
+    copy,
+    gather,
+    queue_traffic,
+    queue_traffic_from,
+    queue_traffic_to,
+    scatter,
+    total,
+)
 from ..packets import CHANNEL_AT, HEADER_BYTES, LONG, LONG_BYTES, Header, Packet
 from .credits import Credits
 
-__all__ = ["CREDITS", "Debts", "Received", "queue_packet", "received"]
+__all__ = ["CREDITS", "Buffer", "Debts", "Received", "queue_packet", "received"]
 
 CREDITS = Header(Packet.CREDITS).pack()
 """The packet that tells of credits and nothing else."""
 CREDITS_ALONE = int(Packet.CREDITS)
 
 
+class Buffer:
+    """A buffer of a process, at a multiple of 64, so that a header is in one page.
+
+    Attributes
+    ----------
+    va, at
+        Its address, and the physical one.
+    near
+        How many of its bytes are in its first page: a packet that has no more needs no other look
+        at where it is.
+    """
+
+    __slots__ = ("va", "at", "near")
+
+    def __init__(self, process: Process, va: int) -> None:
+        self.va = va
+        self.at = process.physical(va)
+        self.near = process.page_bytes - va % process.page_bytes
+
+
 class Received:
-    """A packet of ``rank`` whose data are at ``data``. ``again`` gives its buffer back."""
+    """A packet of ``rank`` in ``buffer``, whose data begin at byte ``first``. ``again`` gives the
+    buffer back."""
 
-    __slots__ = ("_process", "_data", "_again", "rank", "header", "length")
+    __slots__ = ("_process", "_buffer", "_first", "_again", "rank", "header", "length")
 
-    def __init__(self, process: Process, rank: int, header: bytes, data: int, length: int,
-                 again: Callable[[], Awaitable[None]]) -> None:
+    def __init__(self, process: Process, rank: int, header: bytes, buffer: Buffer, first: int,
+                 length: int, again: Callable[[], Awaitable[None]]) -> None:
         self._process = process
-        self._data = data
+        self._buffer = buffer
+        self._first = first
         self._again = again
         self.rank = rank
         self.header = header
         self.length = length
 
     def take(self, pieces: Pieces) -> Awaitable[None]:
-        return copy(self._process, [(self._data, self.length)], pieces) if self.length else NOTHING
+        process, buffer, first, length = self._process, self._buffer, self._first, self.length
+        if not length:
+            return NOTHING
+        if first + length > buffer.near:
+            return copy(process, [(buffer.va + first, length)], pieces)
+        place = buffer.at + first
+        queue_traffic_from(process, place, pieces, length)
+        scatter(process, pieces, process.memory.view(place, length))
+        return process.port.settle()
 
     def release(self) -> Awaitable[None]:
         return self._again()
@@ -69,29 +108,33 @@ class Debts:
                 await self._send(peer)
 
 
-def queue_packet(process: Process, buffer: int, header: bytes, pieces: Pieces, credits: Credits
+def queue_packet(process: Process, buffer: Buffer, header: bytes, pieces: Pieces, credits: Credits
                  ) -> int:
     """Put a packet into ``buffer``, with the credits to tell of; its bytes. The CPU's traffic is
     queued (:meth:`Process.queue_touch`)."""
     if credits.owed:
         header = header[:CHANNEL_AT] + bytes([credits.tell()]) + header[CHANNEL_AT + 1:]
     size, length = len(header), total(pieces)
-    process.queue_touch(buffer, size, True)
+    process.port.put_touch(buffer.at, size, True)
+    if size + length > buffer.near:
+        queue_traffic(process, pieces, [(buffer.va + size, length)], length)
+        process.write(buffer.va, header + gather(process, pieces))
+        return size + length
     if length:
-        queue_traffic(process, pieces, [(buffer + size, length)], length)
+        queue_traffic_to(process, pieces, buffer.at + size, length)
         header += gather(process, pieces)
-    process.write(buffer, header)
+    process.memory.write(buffer.at, header)
     return size + length
 
 
-def received(process: Process, rank: int, buffer: int, length: int, credits: Credits,
+def received(process: Process, rank: int, buffer: Buffer, length: int, credits: Credits,
              again: Callable[[], Any]) -> Received | None:
     """The packet of ``length`` bytes in ``buffer``, whose credits are taken; None if it has nothing
     else. The CPU's traffic is queued."""
-    header = process.read(buffer, LONG_BYTES)
+    header = process.memory.read(buffer.at, LONG_BYTES)
     size = LONG_BYTES if header[0] in LONG else HEADER_BYTES
-    process.queue_touch(buffer, size)
+    process.port.put_touch(buffer.at, size)
     credits.left += header[CHANNEL_AT]
     if header[0] == CREDITS_ALONE:
         return None
-    return Received(process, rank, header, buffer + size, length - size, again)
+    return Received(process, rank, header, buffer, size, length - size, again)

@@ -22,7 +22,7 @@ from ...via.process import Process
 from ..copying import Pieces
 from ..errors import ErrorClass, MpiError
 from ..packets import HEADER_BYTES, LONG_BYTES
-from .buffered import CREDITS, Debts, Received, queue_packet, received
+from .buffered import CREDITS, Buffer, Debts, Received, queue_packet, received
 from .credits import Credits
 from .gm_buffers import Buffers, Classes, Shares
 from .places import Places
@@ -108,8 +108,8 @@ class GmChannel:
         self.eager_bytes = settings.buffer_bytes - LONG_BYTES
         others = places.elsewhere
         self._buffers = _buffers(node.description, len(others))
-        self._size_of: dict[int, int] = {}
-        """The size class of each receive buffer."""
+        self._receives: dict[int, tuple[Buffer, int]] = {}
+        """By its address, each receive buffer and its size class."""
         if len(places.beside) >= len(PORTS):
             raise MpiError(ErrorClass.ERR_OTHER, f"rank {rank}: {len(places.beside) + 1} ranks on "
                            f"node {node.number}: GM has ports for {len(PORTS)} processes")
@@ -118,7 +118,7 @@ class GmChannel:
                                   self._buffers.credits()) for one in others}
         self._most = self._buffers.credits().left
         self._by_place = {(peer.node, peer.port): peer for peer in self._peers.values()}
-        self._free: list[int] = []
+        self._free: list[Buffer] = []
         self._waiting: deque[Callable[[], Awaitable[GM_STATUS]]] = deque()
         """Calls that wait for a send token."""
         self._strange = deque(self._peers.values())
@@ -139,8 +139,8 @@ class GmChannel:
                     await self._gm.gm_allow_remote_memory_access(self._open))
         for size in self._buffers.sizes:
             buffer = await self._memory(max(1 << size, LEAST))
-            self._size_of[buffer] = size
-            await self._provide(buffer)
+            self._receives[buffer.va] = buffer, size
+            await self._provide(buffer.va)
         for _ in range(self._open.send_tokens):
             self._free.append(await self._memory(1 << max(self._buffers.sizes)))
         while not all(peer.greeted for peer in self._peers.values()):
@@ -159,7 +159,7 @@ class GmChannel:
         """Find out whether the port of ``peer`` is open: it is when it has taken a packet."""
         await self._send(peer, CREDITS, (), self._greeted)
 
-    def _greeted(self, port: Any, context: tuple[_Peer, int], status: GM_STATUS) -> None:
+    def _greeted(self, port: Any, context: tuple[_Peer, Buffer], status: GM_STATUS) -> None:
         peer, buffer = context
         self._free.append(buffer)
         if status is GM_STATUS.GM_SEND_TARGET_PORT_CLOSED:
@@ -180,16 +180,16 @@ class GmChannel:
     def idle(self) -> bool:
         return not self._waiting and len(self._open.free_sends) == self._open.send_tokens
 
-    async def _memory(self, length: int) -> int:
+    async def _memory(self, length: int) -> Buffer:
         address = await self._gm.gm_dma_malloc(self._open, length)
         if address is None:
             raise MpiError(ErrorClass.ERR_NO_MEM, f"rank {self._rank}: gm_dma_malloc has no "
                            f"{length} bytes (memory.bytes)")
-        return address
+        return Buffer(self.process, address)
 
     async def _provide(self, buffer: int) -> None:
         self._sound("gm_provide_receive_buffer", await self._gm.gm_provide_receive_buffer(
-            self._open, buffer, self._size_of[buffer], 0))
+            self._open, buffer, self._receives[buffer][1], 0))
 
     # Packets
 
@@ -210,10 +210,10 @@ class GmChannel:
         length = queue_packet(self.process, buffer, header, pieces, peer.credits)
         await self._port.settle()
         await self._give(lambda: self._gm.gm_send_with_callback(
-            self._open, buffer, self._buffers.size_of(length), length, 0, peer.node, peer.port,
+            self._open, buffer.va, self._buffers.size_of(length), length, 0, peer.node, peer.port,
             callback, (peer, buffer)))
 
-    def _sent(self, port: Any, context: tuple[_Peer, int], status: GM_STATUS) -> None:
+    def _sent(self, port: Any, context: tuple[_Peer, Buffer], status: GM_STATUS) -> None:
         peer, buffer = context
         self._check(peer, status)
         self._free.append(buffer)
@@ -253,7 +253,8 @@ class GmChannel:
     async def _event(self, event: Any) -> Received | None:
         if event.type is RECEIVED:
             peer = self._by_place[event.sender_node_id, event.sender_port_id]
-            packet = received(self.process, peer.rank, event.buffer, event.length, peer.credits,
+            buffer, _ = self._receives[event.buffer]
+            packet = received(self.process, peer.rank, buffer, event.length, peer.credits,
                               partial(self._provide_again, peer, event.buffer))
             await self._port.settle()
             if packet is None:

@@ -18,7 +18,7 @@ from ...port.node import Node
 from ...port.port import Watch
 from ...via import descriptors
 from ...via.attributes import MemAttributes, NetAddress, ViAttributes
-from ...via.descriptors import Segment
+from ...via.descriptors import LENGTH, LENGTH_AT, Segment, Single
 from ...via.handles import Vi
 from ...via.process import Process
 from ...via.returns import VIP_INFINITE, VIP_RETURN
@@ -27,7 +27,7 @@ from ...via.vipl.vipl import Vipl
 from ..copying import Pieces
 from ..errors import ErrorClass, MpiError
 from ..packets import LONG_BYTES
-from .buffered import CREDITS, Debts, Received, queue_packet, received
+from .buffered import CREDITS, Buffer, Debts, Received, queue_packet, received
 from .credits import Credits
 from .places import Places
 
@@ -106,14 +106,13 @@ class ViaChannel:
         self.can_read = provider.rdma and provider.rdma_read
         self._peers: dict[int, _Peer] = {}
         self._by_vi: dict[int, _Peer] = {}
-        self._buffers: dict[int, tuple[int, int]] = {}
-        """By receive descriptor: its buffer, and the handle of both."""
-        self._free: list[tuple[int, int]] = []
+        self._buffers: dict[int, tuple[Buffer, int, int]] = {}
+        """By receive descriptor: its buffer, the handle of both, and where its Length is."""
+        self._free: list[tuple[Single, Buffer]] = []
         """Send descriptors with their buffers."""
         self._nic: Any = None
         self._tag: Any = None
         self._cq: Any = None
-        self._sends = 0
         self._debts = Debts(self._free, lambda peer: self._send(peer, CREDITS, ()))
         self._outstanding = 0
         self._rooms: list[int] = []
@@ -137,9 +136,11 @@ class ViaChannel:
                            f"receives posted (mpi.prepost_used = {self._more})")
         entries = min(attributes.max_cq_entries, len(others) * (receives + 8) + 2 * SENDS)
         self._cq = self._sound("VipCreateCQ", await vipl.VipCreateCQ(self._nic, entries))
-        base, self._sends = await self._memory(SENDS * (self._size + DESCRIPTOR))
-        self._free += [(base + slot * DESCRIPTOR, base + SENDS * DESCRIPTOR + slot * self._size)
-                       for slot in reversed(range(SENDS))]
+        base, handle = await self._memory(SENDS * (self._size + DESCRIPTOR))
+        for slot in reversed(range(SENDS)):
+            buffer = Buffer(self.process, base + SENDS * DESCRIPTOR + slot * self._size)
+            self._free.append((Single(self.process, base + slot * DESCRIPTOR, buffer.va, handle),
+                               buffer))
         for rank in others:
             vi = self._sound("VipCreateVi", await vipl.VipCreateVi(
                 self._nic, ViAttributes(self._tag, max_transfer=self._most,
@@ -181,10 +182,11 @@ class ViaChannel:
         base, handle = await self._memory(count * (self._size + DESCRIPTOR))
         for slot in range(count):
             descriptor = base + slot * DESCRIPTOR
-            buffer = base + count * DESCRIPTOR + slot * self._size
+            buffer = Buffer(self.process, base + count * DESCRIPTOR + slot * self._size)
             await descriptors.receive(self.process, descriptor,
-                                      [Segment(buffer, handle, self._size)])
-            self._buffers[descriptor] = buffer, handle
+                                      [Segment(buffer.va, handle, self._size)])
+            self._buffers[descriptor] = (buffer, handle,
+                                         self.process.physical(descriptor) + LENGTH_AT)
             await self._post_receive(peer, descriptor, handle)
 
     async def _post_receive(self, peer: _Peer, descriptor: int, handle: int, owed: bool = False
@@ -220,12 +222,12 @@ class ViaChannel:
         return self._send(peer, header, pieces)
 
     async def _send(self, peer: _Peer, header: bytes, pieces: Pieces) -> None:
-        process, slot, handle = self.process, self._free.pop(), self._sends
+        slot = self._free.pop()
         descriptor, buffer = slot
-        length = queue_packet(process, buffer, header, pieces, peer.credits)
-        descriptors.queue(process, descriptor, descriptors.single(buffer, handle, length))
+        descriptor.queue(queue_packet(self.process, buffer, header, pieces, peer.credits))
         await self._port.room(self._post_entries)
-        code = await self._post(peer, descriptor, handle, partial(self._free.append, slot))
+        code = await self._post(peer, descriptor.va, descriptor.handle,
+                                partial(self._free.append, slot))
         if code is not None:
             self._sound("VipPostSend", code)
 
@@ -271,9 +273,10 @@ class ViaChannel:
         code, descriptor = await self._completing.done(vi.receive)
         if code is not SUCCESS or descriptor is None:
             raise self._failed("a receive", code, peer)
-        buffer, handle = self._buffers[descriptor]
-        packet = received(self.process, peer.rank, buffer,
-                          descriptors.length_of(self.process, descriptor), peer.credits,
+        buffer, handle, place = self._buffers[descriptor]
+        process = self.process
+        packet = received(process, peer.rank, buffer, process.memory.word(place) & LENGTH,
+                          peer.credits,
                           partial(self._post_receive, peer, descriptor, handle, True))
         if self._port.queue:
             await self._port.settle()
