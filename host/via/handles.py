@@ -64,12 +64,14 @@ class WorkQueue:
         Requested notifies that were not called yet: (handler, context).
     doorbell, arming
         CPU addresses at the NIC.
+    known
+        What the provider keeps of descriptors that were posted, by address and memory handle.
     post, complete
         As what a post to it is marked, and a check that finds a completion.
     """
 
     __slots__ = ("vi", "process", "receive", "number", "cq", "entries", "posted", "seen",
-                 "handlers", "doorbell", "arming", "post", "complete")
+                 "handlers", "doorbell", "arming", "known", "post", "complete")
 
     def __init__(self, vi: "Vi", receive: bool, cq: "Cq | None") -> None:
         self.vi = vi
@@ -84,6 +86,7 @@ class WorkQueue:
         page = vi.nic.process.node.nic_address(DOORBELL_PAGES) + vi.number * PAGE
         self.doorbell = page + (Doorbell.RECEIVE if receive else Doorbell.SEND)
         self.arming = page + (Doorbell.ARM_RECEIVE if receive else Doorbell.ARM_SEND)
+        self.known: dict[tuple[int, int], tuple[int, int]] = {}
         self.post = int(Activity.POST_RECEIVE if receive else Activity.POST_SEND)
         self.complete = int(Activity.RECEIVE_COMPLETE if receive else Activity.SEND_COMPLETE)
 

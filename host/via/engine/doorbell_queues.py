@@ -160,10 +160,9 @@ class DoorbellQueues(MemoryQueues):
                 tail = last - STATUS_WORD
                 self._write_next(tail, va, handle)
                 port.put_touch(tail, NEXT.size, True)
-        word = token(va, handle)
         # If there can be no descriptor, or the CPU cannot write to it, the NIC finds and reports
         # this, too, and the consumer gets the descriptor back as flushed.
-        at = 0 if va % DESCRIPTOR_ALIGN else queue.vi.nic.process.place(va)
+        word, at = queue.known.get((va, handle)) or self._known(queue, va, handle)
         if at:
             self._write_word(at + TRACE_AT, trace)
             self._write_word(at + STATUS_AT, 0)
@@ -175,6 +174,14 @@ class DoorbellQueues(MemoryQueues):
         self._ring(queue, word, trace)
         queue.posted += 1
         return NOTHING
+
+    def _known(self, queue: WorkQueue, va: int, handle: int) -> tuple[int, int]:
+        """The doorbell's value for the descriptor at ``va``, and its physical address, 0 if it has
+        none; kept for the next time, as a page that a process has stays where it is."""
+        found = token(va, handle), 0 if va % DESCRIPTOR_ALIGN else queue.vi.nic.process.place(va)
+        if found[1]:
+            queue.known[va, handle] = found
+        return found
 
     async def _post_later(self, queue: WorkQueue, va: int, handle: int, trace: int
                           ) -> VIP_RETURN | None:
