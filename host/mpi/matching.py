@@ -23,15 +23,16 @@ class Unexpected:
 
 class Matching:
     """Both queues of each context, oldest first. ``port`` is charged ``search`` for each entry
-    compared."""
+    compared, and ``match`` besides for the posted receive of a message that arrives."""
 
-    __slots__ = ("posted", "unexpected", "_port", "_search")
+    __slots__ = ("posted", "unexpected", "_port", "_search", "_found")
 
-    def __init__(self, port: Port, search: Charge) -> None:
+    def __init__(self, port: Port, search: Charge, match: Charge) -> None:
         self.posted: dict[int, list[Receive]] = {}
         self.unexpected: dict[int, list[Unexpected]] = {}
         self._port = port
         self._search = search
+        self._found = port.joint(search, match)
 
     def arrived(self, header: Header) -> Receive | None:
         """The first posted receive that takes the message, which is then no longer posted."""
@@ -39,9 +40,10 @@ class Matching:
         if posted:
             source, tag = header.source, header.tag
             for index, receive in enumerate(posted):
-                self._port.spend(self._search)
                 if receive.takes(source, tag):
+                    self._port.spend(self._found)
                     return posted.pop(index)
+                self._port.spend(self._search)
         return None
 
     def keep(self, message: Unexpected) -> None:

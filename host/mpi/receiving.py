@@ -27,7 +27,7 @@ class Receiving:
         self._store = ends.store
         self._prices = prices = ends.prices
         self._name_of = name_of
-        self.matching = Matching(ends.port, prices.search)
+        self.matching = Matching(ends.port, prices.search, prices.match)
         self._open: dict[int, Receive] = {}
         """Receives whose data are on the way, by number."""
 
@@ -47,6 +47,7 @@ class Receiving:
     async def deliver(self, receive: Receive, message: Unexpected) -> None:
         """Give ``receive`` a message that was kept."""
         header = message.header
+        self._port.spend(self._prices.match)
         self._match(receive, header)
         if header.kind == Packet.REQUEST:
             await self._reply(receive, header, message.world_rank)
@@ -159,7 +160,7 @@ class Receiving:
         return self._engine.packet(rank, Header(Packet.SYNCED, send=header.send).pack())
 
     def _match(self, receive: Receive, header: Header) -> None:
-        self._port.spend(self._prices.match)
+        """``receive`` gets the message, which has been charged."""
         length, element = header.length, receive.data.element
         receive.matched(header.source, header.tag, length)
         if length > receive.data.length:
