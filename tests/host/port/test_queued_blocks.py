@@ -40,8 +40,6 @@ async def waiting(port: Port, address: int) -> None:
 
 
 async def queueing(port: Port, address: int) -> None:
-    if port.count == BLOCK:
-        port.begin_block()
     port.put_touch(address, 8)
 
 
