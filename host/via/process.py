@@ -285,9 +285,12 @@ class Process:
                 port.put_touch(address, part, store)
         elif length > 0:
             try:
-                port.put_touch(self._pages[va >> self._shift] | at, length, store)
+                address = self._pages[va >> self._shift] | at
             except KeyError:
                 raise self._outside(va) from None
+            if port.count == BLOCK:
+                port.begin_block()
+            port.put_touch(address, length, store)
 
     async def store(self, va: int, data: bytes) -> None:
         """The CPU writes ``data``: charged, and visible when the operation has ended."""

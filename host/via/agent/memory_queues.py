@@ -53,10 +53,9 @@ class MemoryQueues:
             self.memory.write(place, (status << 32).to_bytes(8, "little"))
 
     def check(self, queue: WorkQueue, cycles: int = 0) -> Awaitable[None]:
-        port = self.port
+        port, status = self.port, queue.entries[0].status
         if port.count > BLOCK - 2:
             port.begin_block()
-        status = queue.entries[0].status
         if cycles > 0:
             port.put_poll(status, DONE, DONE, cycles)
         else:
@@ -75,9 +74,9 @@ class MemoryQueues:
         if cq.backlog:
             return NOTHING
         port = self.port
+        place, phase = cq.ring.next()
         if port.count > BLOCK - 2:
             port.begin_block()
-        place, phase = cq.ring.next()
         if cycles > 0:
             port.put_poll(place, phase, 1, cycles)
         else:

@@ -5,7 +5,11 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from nicbed.host.via import descriptors
+from nicbed.host.via.descriptors import Segment
 from nicbed.host.via.process import Process
+from nicbed.layouts.description import Description
+from nicbed.layouts.trace import TICKS
 from nicbed.testbench.run.recording import Recording
 
 from tests.models.target import Model
@@ -51,6 +55,41 @@ def test_memory_that_it_does_not_have_is_said(process: Process) -> None:
                  lambda: process.view(beyond, 8), lambda: process.write(beyond, b"1")):
         with pytest.raises(ValueError, match=f"no memory at {beyond:#x}"):
             call()
+
+
+@pytest.mark.parametrize("before", [5, 6, 7])
+@pytest.mark.parametrize("call", ["touch", "queue_touch", "send", "build"])
+def test_a_descriptor_outside_leaves_the_block_as_it_was(call: str, before: int) -> None:
+    """The error comes before a full block is queued, and the program may go on after it."""
+    def program(ends: bool) -> Any:
+        async def main(node: Any) -> Any:
+            process = Process(node)
+            va, outside, segments = process.allocate(PAGE), 1 << 50, [Segment(0, 1, 8)]
+            for _ in range(before):
+                await process.touch(va, 8)
+            with pytest.raises(ValueError, match=f"no memory at {outside:#x}"):
+                if call == "touch":
+                    await process.touch(outside, 8)
+                elif call == "queue_touch":
+                    process.queue_touch(outside, 8)
+                elif call == "send":
+                    await descriptors.send(process, outside, segments)
+                else:
+                    await descriptors.build(process, outside, segments)
+            assert not node.port.queue
+            mark = node.port.mark(1, 0, 0)
+            if not ends:
+                await node.port.flush()
+            return mark
+        return main
+
+    mark, cycles = [], []
+    for ends in (True, False):
+        model = Model(Description())
+        mark += model.run([program(ends), None], limit=1000).results[0][:1]
+        cycles.append(model.now)
+    assert cycles[0] == 2 * before
+    assert mark[0] == mark[1] > 2 * (before - 1) * TICKS
 
 
 def test_a_recording_has_the_pages_that_are_written(process: Process) -> None:
