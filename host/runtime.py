@@ -164,7 +164,9 @@ class Runtime:
                 if not self._tell_end(index):
                     return False
             except BaseException as error:
-                error.add_note(f"raised by the program of {self.name(index)} at cycle {port.cycle}")
+                when = (f"after cycle {port.cycle}, with blocks queued" if port.queue else
+                        f"at cycle {port.cycle}")
+                error.add_note(f"raised by the program of {self.name(index)} {when}")
                 self._fail(error)
                 return False
             count = port.count

@@ -275,6 +275,21 @@ def test_exception_ends_the_run_and_closes_the_others():
     assert "node 0 at cycle 100" in info.value.__notes__[0]
 
 
+@pytest.mark.parametrize("touches, when", [
+    (BLOCK, "at cycle 0"), (BLOCK + 1, "after cycle 0, with blocks queued")])
+def test_exception_with_blocks_queued_says_so(touches, when):
+    async def raises(node):
+        for _ in range(touches):
+            if node.port.count == BLOCK:
+                node.port.begin_block()
+            node.port.put_touch(64, 8)
+        raise KeyError("oops")
+
+    with pytest.raises(KeyError, match="oops") as info:
+        run(raises)
+    assert info.value.__notes__ == [f"raised by the program of node 0 {when}"]
+
+
 def test_limit_gives_a_diagnosis():
     async def waits(node):
         await node.port.delay(123)
