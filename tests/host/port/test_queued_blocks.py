@@ -1,10 +1,15 @@
 """Blocks that a program queues reach the target as those for which it waits, at the same cycles."""
 
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 from nicbed.host.port.node import Node
 from nicbed.host.port.port import Port, Watch
+from nicbed.host.runtime import Stuck
+from nicbed.host.via.agent.memory_queues import DONE, MemoryQueues
+from nicbed.host.via.handles import Cq, WorkQueue
+from nicbed.host.via.records import Records
 from nicbed.layouts.description import Description
 from nicbed.layouts.operations import BLOCK, ENTRY
 
@@ -26,13 +31,13 @@ class Recording(Model):
         super().give(port, entries, count)
 
 
-def ran(program: Any, tracing: bool = True) -> tuple[tuple[Any, ...], int]:
+def ran(program: Any, tracing: bool = True, description: Description = SLOW
+        ) -> tuple[tuple[Any, ...], int]:
     """All that is to be the same; and the wake-ups."""
-    model = Recording(SLOW)
+    model = Recording(description)
     run = model.run([program, None], limit=1_000_000, tracing=tracing)
-    port = run.ports[0]
-    return (model.blocks, model.now, run.marks, port.tally(), port.cpu_cycles,
-            run.results), run.wakes
+    return (model.blocks, model.now, run.marks,
+            [(port.tally(), port.cpu_cycles) for port in run.ports], run.results), run.wakes
 
 
 async def waiting(port: Port, address: int) -> None:
@@ -74,6 +79,9 @@ def test_the_target_does_not_see_the_difference(wait, count, tracing):
                 seen.append(await port.now())
             if wait != "end":
                 await touches(port, touch, count)
+                node.memory.write(64, bytes([count]))
+                seen += (await port.poll(Watch(64, count))).data, port.cycle, port.ticks
+                await touches(port, touch, count)
             return seen
         return main
 
@@ -83,3 +91,66 @@ def test_the_target_does_not_see_the_difference(wait, count, tracing):
     assert wakes <= more
     if wait != "end":
         assert wakes <= more - max(0, count // BLOCK - 1)
+
+
+def test_each_cpu_has_its_own_queue():
+    def programs(touch: Any) -> list[Any]:
+        def program(count: int) -> Any:
+            async def main(node: Node) -> tuple[int, int]:
+                await touches(node.port, touch, count)
+                await node.port.settle()
+                cycle = node.port.cycle
+                await touches(node.port, touch, 30 - count)
+                return cycle, await node.port.now()
+            return main
+        return [program(20), program(9)]
+
+    two = Description.model_validate({"cpu": {"clock_mhz": 133}, "node": {"cpus": 2}})
+    found, _ = ran(programs(queueing), description=two)
+    assert found == ran(programs(waiting), description=two)[0]
+    assert {port for _, port, _ in found[0]} >= {0, 1}
+
+
+@pytest.mark.parametrize("limit", range(1, 80, 6))
+def test_at_the_limit_the_diagnosis_tells_of_the_block_given(limit):
+    def stopped(touch: Any) -> tuple[Any, ...]:
+        async def main(node: Node) -> None:
+            await touches(node.port, touch, 40)
+            await node.port.poll(Watch(64, 1))
+
+        model = Recording(SLOW)
+        with pytest.raises(Stuck) as info:
+            model.run([main, None], limit=limit)
+        return str(info.value), model.blocks
+
+    assert stopped(queueing) == stopped(waiting)
+
+
+@pytest.mark.parametrize("cycles", [0, 50])
+@pytest.mark.parametrize("kind", ["check", "cq_check"])
+@pytest.mark.parametrize("count", range(BLOCK + 1))
+def test_a_check_behind_a_full_block_is_queued(count, kind, cycles):
+    """It needs two entries: before a poll there may be work."""
+    at, full = 128, count > BLOCK - 2
+    status = cast(WorkQueue, SimpleNamespace(entries=[SimpleNamespace(status=at)]))
+    place = cast(Cq, SimpleNamespace(backlog=[], ring=SimpleNamespace(next=lambda: (at, 1))))
+
+    def program(waits: bool) -> Any:
+        async def main(node: Node) -> list[int]:
+            port = node.port
+            queues = MemoryQueues(node, cast(Records, None))
+            node.memory.write(at, ((DONE | 7 << 32) + 1).to_bytes(8, "little"))
+            for _ in range(count):
+                port.put_touch(64, 8)
+            if full and waits:
+                await port.executed
+            await (queues.check(status, cycles) if kind == "check" else
+                   queues.cq_check(place, cycles))
+            return [port.data, port.cycle, port.ticks]
+        return main
+
+    found, wakes = ran(program(False))
+    wanted, more = ran(program(True))
+    assert found == wanted
+    assert wakes == more - full
+    assert len(found[0]) == 2 + full + 1  # the stops of both nodes
