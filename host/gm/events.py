@@ -20,10 +20,10 @@ class GM_EVENT(IntEnum):
     """A receive buffer was refused: gm_unknown logs it."""
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class Event:
     """An event; what is not of its type is 0. Nobody changes it, which is not checked: each message
-    makes two.
+    makes two. Events of the same content are equal, and have the same hash.
 
     Attributes
     ----------

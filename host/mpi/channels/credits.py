@@ -41,7 +41,7 @@ class Credits:
     def owe(self) -> bool:
         """A buffer waits again; whether the peer should be told (:attr:`due`)."""
         self.owed += 1
-        return self.owed > self._limit
+        return self.due
 
     def tell(self) -> int:
         """The credits to tell of with the next packet, at most 255."""
