@@ -25,7 +25,8 @@ ALIGN = 64
 
 
 class Data:
-    """The bytes of a message at one end.
+    """The bytes of a message at one end. All requests on a whole array of :meth:`Buffers.empty`
+    share one, so it has nothing of a request's.
 
     Attributes
     ----------
@@ -124,8 +125,7 @@ class Buffers:
         self._roots: dict[int, tuple[Any, int, int]] = {}
         """By the identity of an array that owns its memory: it, where numpy has it, its place."""
         self._whole: dict[int, Data] = {}
-        """Of the same arrays: the place, the bytes as numpy sees them, and where they are in
-        them."""
+        """Of those of :meth:`empty`, by the same: all their bytes, as messages have them."""
 
     def empty(self, shape: Any, dtype: Any = np.float64) -> Any:
         """An array of zeros with a place of its own.

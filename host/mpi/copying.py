@@ -37,7 +37,8 @@ def gather(process: Process, pieces: Pieces) -> memoryview | bytes:
 
 
 def scatter(process: Process, pieces: Pieces, data: memoryview | bytes) -> None:
-    """``data`` into ``pieces``, as far as they go, in no time."""
+    """``data`` into ``pieces``, as far as they go, in no time. If it is a view of memory
+    (:func:`gather`), they must not overlap."""
     if len(data) <= pieces[0][1]:
         process.write(pieces[0][0], data)
         return
@@ -67,7 +68,8 @@ def cut(pieces: Iterable[Piece], first: int, length: int) -> list[Piece]:
 
 
 def copy(process: Process, source: Pieces, destination: Pieces) -> Awaitable[None]:
-    """Copy all of ``source`` to the beginning of ``destination``: charged."""
+    """Copy all of ``source`` to the beginning of ``destination``: charged. They must not overlap,
+    which MPI forbids. It must be awaited at once (:meth:`Port.settle`)."""
     queue_copy(process, source, destination)
     return process.port.settle()
 

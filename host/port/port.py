@@ -295,7 +295,8 @@ class Port(Work):
         self.count = count + 1
 
     def begin_block(self) -> None:
-        """The block is full: queue it, and begin another one. Before anything looks at the port's
+        """The block has no room for what comes next, which may be two entries: queue it, and begin
+        another one. The caller must put an entry into that. Before anything looks at the port's
         state, :meth:`settle` or another wait must be awaited."""
         self.queue.append((self.entries, self.count, self._open))
         self.entries, self.count, self._open = bytearray(BLOCK * ENTRY_BYTES), 0, []
@@ -357,14 +358,16 @@ class Port(Work):
     # Operations: to await
 
     def room(self, entries: int) -> Awaitable[None]:
-        """Make room for ``entries`` more entries in the block, and :meth:`settle`."""
+        """Make room for ``entries`` more entries in the block, and :meth:`settle`. It must be
+        awaited at once, as there."""
         if self.count + entries > BLOCK:
             return self.executed
         return self.settle() if self.queue else NOTHING
 
     def settle(self) -> Awaitable[None]:
         """Wait until all full blocks that were queued have been executed; the entries behind them
-        stay."""
+        stay. It must be awaited at once: another wait in between would end before its operation
+        has."""
         if not self.queue:
             return NOTHING
         self._settles = True
