@@ -81,10 +81,11 @@ async def workload(lab: Any, layer: str, name: str, until: int, short: int, turn
         """The same between the beginning and the end."""
         warm = begin + WARM[name] if name in WARM else 0
         around, few = await timed(warm, larger)
-        for doubled in range(1 + DOUBLED):
+        doubled = 0
+        whole, many = await timed(max(warm, begin) + short, larger)
+        while many and many - few < FEWEST and doubled < DOUBLED:
+            doubled += 1
             whole, many = await timed(max(warm, begin) + (short << doubled), larger)
-            if not many or many - few >= FEWEST:
-                break
         return whole - around, many - few
 
     begin = (await run(0)).cycles

@@ -39,9 +39,9 @@ class Credits:
         return self.owed > self._limit
 
     def owe(self) -> bool:
-        """A buffer waits again; whether the peer should be told (:attr:`due`)."""
+        """A buffer waits again; :attr:`due`, without a call of it for each packet."""
         self.owed += 1
-        return self.due
+        return self.owed > self._limit
 
     def tell(self) -> int:
         """The credits to tell of with the next packet, at most 255."""
