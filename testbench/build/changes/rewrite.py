@@ -32,6 +32,9 @@ SMALL = 4
 the wrapper takes them over (:mod:`..held_inputs`); the clusters that do it always run."""
 
 WORD = 64
+GROUP = 8
+"""So many clusters are asked together whether one of them must run. Their functions are called by
+name, not by a table: its jumps take the places of Python's in the processor's prediction."""
 
 _NAMED = re.compile(r"\bvlSelfRef\.(\w+)")
 
@@ -146,54 +149,42 @@ class _Writer:
         """Statements that run what must run of a phase."""
         lines = []
         numbers = [at for at, cluster in enumerate(self.found) if cluster.phase == phase]
-        for (always, word), together in groupby(
-                numbers, lambda number: (number in self.always, number // WORD)):
+        for (always, group), together in groupby(
+                numbers, lambda number: (number in self.always, number // GROUP)):
             if always:
                 lines += [f"        {self.call(number)}" for number in together]
-            elif self.check:
-                lines += [line for number in together for line in self.checking(number)]
-            else:
-                mask = sum(1 << number % WORD for number in together)
-                lines.append(f"        run_pending(vlSelf, {word}, {mask:#x}ULL);")
+                continue
+            some = list(together)
+            word = f"pending[{group * GROUP // WORD}]"
+            bits = {number: 1 << number % WORD for number in some}
+            lines.append("        {" if self.check
+                         else f"        if ({word} & {sum(bits.values()):#x}ULL) {{")
+            for number, bit in bits.items():
+                lines.append(f"        if ({word} & {bit:#x}ULL) {{ {word} &= ~{bit:#x}ULL; "
+                             f"{self.call(number)} }}")
+                if self.check:
+                    lines += ["        else {", *self.checking(number), "        }"]
+            lines.append("        }")
         return lines
 
     def call(self, number: int) -> str:
         """Statement that runs a cluster."""
         return f"{self.model.name}_cluster_{number}(vlSelf);"
 
-    def running(self) -> str:
-        """A function that runs those of some clusters of a word that must run, in their order. One
-        that is woken by a later one runs in the next evaluation."""
-        all_ = ", ".join(f"{self.model.name}_cluster_{at}" for at in range(len(self.found)))
-        return f"""static void (*const all_clusters[])({self.root}*) = {{{all_}}};
-VL_ATTR_ALWINLINE static void run_pending({self.root}* vlSelf, unsigned word, uint64_t mask) {{
-    uint64_t& pending = vlSelf->nicbed_pending[word];
-    while (const uint64_t left = pending & mask) {{
-        const unsigned at = __builtin_ctzll(left);
-        pending &= ~(1ULL << at);
-        mask &= ~1ULL << at;
-        all_clusters[{WORD} * word + at](vlSelf);
-    }}
-}}
-"""
-
     def checking(self, number: int) -> list[str]:
-        """Statements that run a cluster, and if it need not run, end if that changes anything."""
+        """Statements that run a cluster that need not run, and end if that changes anything."""
         names = [name for name in dict.fromkeys(key.split("[")[0]
                                                 for key in self.found[number].writes)
                  if name not in self.own[number]]
-        word, bit = f"pending[{number // WORD}]", f"{1 << number % WORD:#x}ULL"
-        call = self.call(number)
-        return [f"        if ({word} & {bit}) {{ {word} &= ~{bit}; {call} }} else {{",
-                "            uint64_t before[sizeof vlSelfRef.nicbed_pending / 8];",
+        return ["            uint64_t before[sizeof vlSelfRef.nicbed_pending / 8];",
                 "            std::memcpy(before, pending, sizeof before);",
                 *(f"            static thread_local decltype(vlSelfRef.{name}) was_{at}; "
                   f"std::memcpy(&was_{at}, &vlSelfRef.{name}, sizeof was_{at});"
                   for at, name in enumerate(names)),
-                f"            {call}",
+                f"            {self.call(number)}",
                 "            std::memcpy(pending, before, sizeof before);",
                 *(f"            if (std::memcmp(&was_{at}, &vlSelfRef.{name}, sizeof was_{at})) "
-                  f'nicbed_missed("{name}");' for at, name in enumerate(names)), "        }"]
+                  f'nicbed_missed("{name}");' for at, name in enumerate(names))]
 
     def noticing(self) -> list[str]:
         """Statements that wake the readers of the inputs that have changed."""
@@ -220,8 +211,6 @@ VL_ATTR_ALWINLINE static void run_pending({self.root}* vlSelf, unsigned word, ui
             lines += ["static void nicbed_missed(const char* name) {",
                       '    std::fprintf(stderr, "nicbed: a change of %s was missed\\n", name);',
                       "    std::abort();", "}", ""]
-        else:
-            lines.append(self.running())
         at_once = [function for function in model.replaced if "___ico_" in function.name]
         for function in at_once:
             lines += [f"void {function.name}({self.root}* vlSelf) {{", *opening, *self.noticing()]

@@ -97,7 +97,7 @@ def test_inputs_that_only_registers_read_are_noticed(at_once: bool) -> None:
         "void Vtop___024root___eval_nba(")
     assert ("nicbed_last_d = " in before, "nicbed_last_d = " in after) == (at_once, not at_once)
     # What a trigger is for runs behind it alone.
-    runs = "run_pending(vlSelf, 0, 0x1ULL);"
+    runs = "Vtop_cluster_0(vlSelf);"
     assert runs not in before
     parts = ["if (triggers & ", runs]
     parts = parts if at_once else ["nicbed_last_d = ", *parts]
