@@ -143,7 +143,7 @@ def test_profile_and_speed_have_it(monkeypatch):
     account.runs = 1
     account.found[Resent("am", 1, "node 0", "time-out")] = 3
     ran = {"account": account, "seconds": 1, "cycles": 1, "messages": 1, "python": 1,
-           "timed_messages": 1, "wakes": 1, "memory": 1}
+           "timed_messages": 1, "larger_python": 0, "larger_messages": 0, "wakes": 1, "memory": 1}
     monkeypatch.setattr(speed, "run_job", lambda *_, **__: dict(ran))
     monkeypatch.setattr(speed, "_bare", lambda *_: 1.0)
     monkeypatch.setattr(speed.simulator, "build", lambda *_, **__: SimpleNamespace(command=[]))
