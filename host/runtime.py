@@ -13,7 +13,8 @@ from .am.message_queues import MessageQueues
 from .port.backend import Mailbox, Memory
 from .port.costs import Costs
 from .port.node import Node, Program, Programs, ToldOfEnds
-from .port.port import Port, QuietPort
+from .port.port import Port
+from .port.quiet import QuietPort
 from .port.running import Running
 from .processor.crash import FirmwareCrash
 

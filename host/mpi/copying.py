@@ -6,8 +6,8 @@ from collections.abc import Awaitable, Iterable, Sequence
 from ...layouts.trace import Activity, Kind
 from ..via.process import Process
 
-__all__ = ["Piece", "Pieces", "copy", "cut", "gather", "queue_copy", "queue_traffic",
-           "queue_traffic_from", "queue_traffic_to", "scatter", "total", "touch_for"]
+__all__ = ["Piece", "Pieces", "copy", "cut", "gather", "queue_copy", "queue_traffic", "scatter",
+           "total", "touch_for"]
 
 BEGIN, END = int(Kind.BEGIN), int(Kind.END)
 COPY = int(Activity.COPY)
@@ -82,41 +82,27 @@ def queue_copy(process: Process, source: Pieces, destination: Pieces) -> None:
         scatter(process, destination, gather(process, source))
 
 
-def queue_traffic(process: Process, source: Pieces, destination: Pieces, length: int) -> None:
+def queue_traffic(process: Process, source: Pieces | int, destination: Pieces | int, length: int
+                  ) -> None:
     """What the CPU does for a copy of ``length`` bytes, all of ``source``, queued; the bytes stay
-    where they are."""
+    where they are. A side that is within a page may be given by its physical address."""
     port = process.port
     if port.marking:
         port.mark(COPY, BEGIN, 0)
-    port.work("copy_word", max(-(-length // 8), len(source), len(destination)))
-    for at, size in source:
-        process.queue_touch(at, size)
-    _queue_stores(process, destination, length)
-    if port.marking:
-        port.mark(COPY, END, 0)
-
-
-def queue_traffic_to(process: Process, source: Pieces, place: int, length: int) -> None:
-    """The same to ``length`` bytes in one page, whose physical address is ``place``."""
-    port = process.port
-    if port.marking:
-        port.mark(COPY, BEGIN, 0)
-    port.work("copy_word", max(-(-length // 8), len(source)))
-    for at, size in source:
-        process.queue_touch(at, size)
-    port.put_touch(place, length, True)
-    if port.marking:
-        port.mark(COPY, END, 0)
-
-
-def queue_traffic_from(process: Process, place: int, destination: Pieces, length: int) -> None:
-    """The same from ``length`` bytes in one page, whose physical address is ``place``."""
-    port = process.port
-    if port.marking:
-        port.mark(COPY, BEGIN, 0)
-    port.work("copy_word", max(-(-length // 8), len(destination)))
-    port.put_touch(place, length)
-    _queue_stores(process, destination, length)
+    words = -(-length // 8)
+    for side in (source, destination):
+        if not isinstance(side, int) and len(side) > words:
+            words = len(side)
+    port.work("copy_word", words)
+    if isinstance(source, int):
+        port.put_touch(source, length)
+    else:
+        for at, size in source:
+            process.queue_touch(at, size)
+    if isinstance(destination, int):
+        port.put_touch(destination, length, True)
+    else:
+        _queue_stores(process, destination, length)
     if port.marking:
         port.mark(COPY, END, 0)
 

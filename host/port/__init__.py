@@ -4,6 +4,7 @@ In the order in which to read:
 
 - :mod:`.node`: A node for its program: number, port, memory
 - :mod:`.port`: A node's host port for its program: work, operations, marks
+- :mod:`.quiet`: A port that keeps no marks
 - :mod:`.running`: The port of whichever CPU runs: for code that several CPUs of a node execute,
   such as a kernel's
 - :mod:`.interrupts`: The interrupt line of a CPU, which the layers on several NICs may share

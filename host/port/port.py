@@ -34,7 +34,7 @@ from .sent_again import SentAgain
 from .suspension import EXECUTED, NOTHING
 from .work import Work
 
-__all__ = ["UNKEPT", "WORD", "Poll", "Port", "QuietPort", "Watch"]
+__all__ = ["UNKEPT", "WORD", "Poll", "Port", "Watch"]
 
 ENTRY_BYTES = ENTRY.size
 ANSWER_BYTES = 4 * ANSWER_WORDS
@@ -599,19 +599,3 @@ class Port(Work):
         text = self.waiting_text if isinstance(self.waiting_text, str) else self.waiting_text()
         reason = f"waits for {text}: " if text else ""
         return f"{reason}{steps(self.entries, self.given)}, since cycle {self.given_at}"
-
-
-class QuietPort(Port):
-    """A port that keeps no marks, for the simulation's speed alone. Its times are those of a port
-    that keeps them."""
-
-    __slots__ = ()
-
-    marking = False
-
-    def mark(self, activity: int, kind: int, number: int) -> list[int]:
-        self.unkept = self.cpu_cycles + self.untimed
-        return UNKEPT
-
-    def mark_check(self, ends: int, begins: int) -> list[int]:
-        return UNKEPT

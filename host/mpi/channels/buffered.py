@@ -15,8 +15,6 @@ from ..copying import (
     copy,
     gather,
     queue_traffic,
-    queue_traffic_from,
-    queue_traffic_to,
     scatter,
     total,
 )
@@ -73,7 +71,7 @@ class Received:
         if first + length > buffer.near:
             return copy(process, [(buffer.va + first, length)], pieces)
         place = buffer.at + first
-        queue_traffic_from(process, place, pieces, length)
+        queue_traffic(process, place, pieces, length)
         scatter(process, pieces, process.memory.view(place, length))
         return process.port.settle()
 
@@ -121,7 +119,7 @@ def queue_packet(process: Process, buffer: Buffer, header: bytes, pieces: Pieces
         process.write(buffer.va, header + gather(process, pieces))
         return size + length
     if length:
-        queue_traffic_to(process, pieces, buffer.at + size, length)
+        queue_traffic(process, pieces, buffer.at + size, length)
         header += gather(process, pieces)
     process.memory.write(buffer.at, header)
     return size + length

@@ -4,11 +4,14 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
-__all__ = ["ROOT", "Function", "Member", "Model", "NotKnown", "Phase", "enclosed", "is_slow",
-           "read_model", "statements"]
+__all__ = ["ROOT", "VARIABLE", "Function", "Member", "Model", "NotKnown", "Phase", "enclosed",
+           "is_slow", "read_model", "statements"]
 
 ROOT = "___024root"
 """What follows a model's name in the name of the class of its variables."""
+
+VARIABLE = re.compile(r"\bvlSelfRef\.(\w+)")
+"""A variable of the model in a statement."""
 
 LARGE = 24
 """A wide variable of more words than that is watched as a whole."""

@@ -1,14 +1,11 @@
 """Variables that are of one cluster's function."""
 
-import re
 from collections.abc import Iterable
 
 from .clusters import Cluster
-from .model import Member, Model
+from .model import VARIABLE, Member, Model
 
 __all__ = ["own_variables"]
-
-_NAME = re.compile(r"vlSelfRef\.(\w+)")
 
 
 def own_variables(model: Model, found: list[Cluster], elsewhere: Iterable[str]
@@ -25,7 +22,7 @@ def own_variables(model: Model, found: list[Cluster], elsewhere: Iterable[str]
     kept = before | model.ports | set(elsewhere)
     own: list[dict[str, Member]] = []
     for cluster in found:
-        names = {name for one in cluster.statements for name in _NAME.findall(one.text)} - kept
+        names = {name for one in cluster.statements for name in VARIABLE.findall(one.text)} - kept
         own.append({name: model.members[name] for name in sorted(names)
                     if name in model.members and not model.members[name].memory})
     return own

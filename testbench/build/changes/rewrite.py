@@ -8,7 +8,7 @@ from pathlib import Path
 
 from .accesses import PURE
 from .clusters import Cluster, clusters
-from .model import ROOT, Member, Model, NotKnown, is_slow, read_model
+from .model import ROOT, VARIABLE, Member, Model, NotKnown, is_slow, read_model
 from .own import own_variables
 
 __all__ = ["CHECKED", "MEMBERS_ONLY", "VERSION", "checked", "evaluate_changes"]
@@ -35,8 +35,6 @@ WORD = 64
 GROUP = 8
 """So many clusters are asked together whether one of them must run. Their functions are called by
 name, not by a table: its jumps take the places of Python's in the processor's prediction."""
-
-_NAMED = re.compile(r"\bvlSelfRef\.(\w+)")
 
 _KEYWORDS = {"if", "while", "return"}
 
@@ -129,7 +127,7 @@ class _Writer:
                            f"0); {self.wake(set(numbers))} }}")
         lines += [f"    {self.marked(one.text, one.memories)}" for one in cluster.statements]
         own = self.own[number]
-        return _NAMED.sub(lambda place: place[1] if place[1] in own else place[0],
+        return VARIABLE.sub(lambda place: place[1] if place[1] in own else place[0],
                           "\n".join([*lines, *changes, "}", ""]))
 
     def marked(self, text: str, memories: set[str]) -> str:
@@ -154,9 +152,8 @@ class _Writer:
             if always:
                 lines += [f"        {self.call(number)}" for number in together]
                 continue
-            some = list(together)
             word = f"pending[{group * GROUP // WORD}]"
-            bits = {number: 1 << number % WORD for number in some}
+            bits = {number: 1 << number % WORD for number in together}
             lines.append("        {" if self.check
                          else f"        if ({word} & {sum(bits.values()):#x}ULL) {{")
             for number, bit in bits.items():

@@ -1,0 +1,21 @@
+"""A port that keeps no marks."""
+
+from .port import UNKEPT, Port
+
+__all__ = ["QuietPort"]
+
+
+class QuietPort(Port):
+    """For the simulation's speed alone. Its times are those of a port that keeps marks
+    (:attr:`.port.Port.unkept`)."""
+
+    __slots__ = ()
+
+    marking = False
+
+    def mark(self, activity: int, kind: int, number: int) -> list[int]:
+        self.unkept = self.cpu_cycles + self.untimed
+        return UNKEPT
+
+    def mark_check(self, ends: int, begins: int) -> list[int]:
+        return UNKEPT
