@@ -253,7 +253,7 @@ def test_failures_among_faults_deliver_at_most_once(seed):
         station.keeps = False
         for _ in range(6):
             await station.provide(class_of(20), count=1)
-            await station.quiet(60_000)
+            await station.quiet(200_000)
         await station.provide(class_of(20), count=count)
         await station.quiet(2_000_000)
         return [int.from_bytes(one.data[:2], "little") for one in station.got]
