@@ -9,12 +9,12 @@ from ....layouts.description import Description
 
 __all__ = ["calibrated", "chosen", "outlook", "seconds", "told", "within"]
 
-WHOLE_SECONDS, PART_SECONDS = 180, 40
+WHOLE_SECONDS, PART_SECONDS = 120, 22
 """CPU seconds up to which a run is whole; and if it would take more, of some iterations."""
 TOLD_SECONDS = 20
 """CPU seconds from which on a user is told before a run begins."""
-MESSAGE_SECONDS = 2e-3
-BYTE_SECONDS = 1.5e-6
+MESSAGE_SECONDS = 1.2e-3
+BYTE_SECONDS = 8e-7
 """CPU seconds of a simulation, on the default NIC over VIA with 4 nodes: for each message, and for
 each of its bytes."""
 KEY_SECONDS = 7e-8

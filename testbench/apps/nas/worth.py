@@ -34,7 +34,7 @@ from .measurement import evaluate, kernel_of, measure
 __all__ = ["iterations", "measurement", "parameters", "run", "summary"]
 
 PART = 10
-MOST_SECONDS = 2.5
+MOST_SECONDS = 1.45
 """A kernel's iterations are a tenth of all, or as many as take so long, whichever is more: the
 slope of few makes much of what differs between two of them by chance."""
 LONG, SHORT = 32768, 16384

@@ -32,7 +32,7 @@ def test_the_outlook():
     run = "class A on 4 nodes: 2 of 15 iterations, 840 messages of 23 MB in all"
     assert extent.outlook(get("cg")("A", 4), 2, known=False) == run
     assert extent.outlook(get("cg")("A", 4), 2, known=True) == (
-        f"{run}: about 55 s of CPU time, of simulation, on the default NIC")
+        f"{run}: about 29 s of CPU time, of simulation, on the default NIC")
     assert extent.outlook(get("cg")("S", 4), 1, known=True) == ""
     assert extent.outlook(get("ep")("A", 4), 0, known=True) == ""
 
