@@ -20,6 +20,8 @@ from tests.programs.vipl import SMALL
 
 OUTSIDE = {
     "tests.via_model.test_random": "rtl/vi/test_random judges random programs on RTL by the model",
+    "tests.host.via.vipl.test_calls":
+        "counts calls of Python, between times of the model",
     "tests.host.via.vipl.test_costs":
         "holds the library to the tick, by what the model's bus takes",
     "tests.host.via.vipl.test_parts": "parts of the library that need no target",
