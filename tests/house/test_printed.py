@@ -26,6 +26,7 @@ UPDATE = "run: ./nicbed test -k printed --update"
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 FILE = re.compile(r"(?:# |/\* )(\w+\.(?:py|toml|c))(?: \*/)?\n")
 PROMPT = "$ ./nicbed "
+RESULT = re.compile(r"results/[\w-]+\.json")
 
 
 def printed(command: str, folder: Path) -> str:
@@ -39,7 +40,9 @@ def printed(command: str, folder: Path) -> str:
 
 
 def executed(text: str, folder: Path) -> str:
-    """The page ``text`` with what its commands print, its files laid in ``folder``."""
+    """The page ``text`` with what its commands print, its files laid in ``folder``. A result file
+    that has another name now has it in the commands behind, too."""
+    names: dict[str, str] = {}
 
     def block(found: re.Match[str]) -> str:
         language, content = found.groups()
@@ -47,8 +50,11 @@ def executed(text: str, folder: Path) -> str:
             (folder / name[1]).write_text(content, encoding="utf-8")
         if not content.startswith(PROMPT):
             return found[0]
-        command = content.partition("\n")[0]
-        return f"```{language}\n{command}\n{printed(command.removeprefix(PROMPT), folder)}```"
+        command, _, shown = content.partition("\n")
+        command = RESULT.sub(lambda found: names.get(found[0], found[0]), command)
+        output = printed(command.removeprefix(PROMPT), folder)
+        names.update(zip(RESULT.findall(shown), RESULT.findall(output), strict=False))
+        return f"```{language}\n{command}\n{output}```"
 
     return BLOCK.sub(block, text)
 
@@ -69,3 +75,13 @@ def test_a_page_that_shows_something_else_is_found(tmp_path, monkeypatch):
     monkeypatch.setattr(f"{__name__}.printed", lambda command, folder: f"{command} in cycles\n")
     page = "Text\n\n```\n$ ./nicbed bench rtt\nbench rtt in miles\n```\n\n```c\nint a;\n```\n"
     assert executed(page, tmp_path) == page.replace("miles", "cycles")
+
+
+def test_a_result_file_of_another_name_is_found_by_the_commands_behind(tmp_path, monkeypatch):
+    def printed(command, folder):
+        return "results/rtt-2.json\n" if command == "bench rtt" else f"{command.split()[-1]}: 5\n"
+
+    monkeypatch.setattr(f"{__name__}.printed", printed)
+    page = ("```\n$ ./nicbed bench rtt\nresults/rtt-1.json\n```\n"
+            "```\n$ ./nicbed report results/rtt-1.json\nresults/rtt-1.json: 5\n```\n")
+    assert executed(page, tmp_path) == page.replace("rtt-1", "rtt-2")
