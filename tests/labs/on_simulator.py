@@ -105,7 +105,7 @@ def run_cases(description: Description, chosen: Iterable[Case], sim: str = "veri
     """What became of each case: "" for passed, else why not; "structure: …" for one that wants
     another structure than ``description``'s. ``limit``: cycles that no run may go beyond."""
     return run_job(description, sim, function=f"{__name__}:run_inside",
-                   arguments={"chosen": [tuple(case) for case in chosen], "limit": limit})
+                   arguments={"chosen": [case[:3] for case in chosen], "limit": limit})
 
 
 class LabModel:
@@ -129,18 +129,19 @@ class LabModel:
         return self.resume(self.lab.run)(list(programs), settings=self.settings, limit=limit)
 
 
-async def run_inside(lab: Any, chosen: list[tuple[str, str, int, Mapping[str, Any]]],
-                     limit: int | None) -> dict[str, str]:
-    """In the simulator's process: runs the cases one after the other."""
+async def run_inside(lab: Any, chosen: list[tuple[str, str, int]], limit: int | None
+                     ) -> dict[str, str]:
+    """In the simulator's process: runs the cases one after the other. Each is found again by its
+    module, name and number, as not all that a row may have can be sent."""
     from cocotb.task import bridge, resume
 
     from tests.models import target as model_target
     LabModel.lab, LabModel.resume, LabModel.limit = lab, staticmethod(resume), limit
     model_target.Model = LabModel  # type: ignore[misc, assignment]
     found = {}
-    for number, fields in enumerate(chosen):
-        case = Case(*fields)
-        lab.progress(str(case), number, len(chosen))
+    for index, (module, name, number) in enumerate(chosen):
+        case = cases(importlib.import_module(module), [name])[number]
+        lab.progress(str(case), index, len(chosen))
         found[str(case)] = await bridge(_outcome)(case.function, case.arguments)
     return found
 
