@@ -259,7 +259,7 @@ class Gam:
         if port.marking:
             port.mark(REPLY_SEND, END, number)
         else:
-            port.unkept = port.cpu_cycles + port.untimed
+            port.rounded = port.parts
         return NOTHING
 
     async def _reply_later(self, peer: Peer, word: int, low: int, high: int, beats: int,
@@ -293,7 +293,7 @@ class Gam:
         if port.marking:
             port.mark(EMPTY_POLL, END, 0)
         else:
-            port.unkept = port.cpu_cycles + port.untimed
+            port.rounded = port.parts
         if condition():
             return
         outer = port.waiting_text

@@ -42,7 +42,7 @@ class Polling:
             begin = port.mark(EMPTY_POLL, BEGIN, number)
         else:
             begin = UNKEPT
-            port.unkept = port.cpu_cycles + port.untimed
+            port.rounded = port.parts
         if path is not None:
             port.spend(path)
         while True:
@@ -77,7 +77,7 @@ class Polling:
                 opened = port.mark(EMPTY_POLL, BEGIN, 0)
             else:
                 opened = UNKEPT
-                port.unkept = port.cpu_cycles + port.untimed
+                port.rounded = port.parts
             if port.count > BLOCK - 3:
                 await port.executed
             timeout = 0

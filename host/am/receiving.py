@@ -206,7 +206,7 @@ class Receiving:
             begin[1] = activity
             port.mark(activity, END, number)
         else:
-            port.unkept = port.cpu_cycles + port.untimed
+            port.rounded = port.parts
 
     async def _null_reply(self, peer: Peer) -> None:
         """Tell a peer that makes no more requests that all replies to it have been sent."""

@@ -141,5 +141,5 @@ class EventRing:
             begin[1], begin[3] = activity, trace
             cpu.mark(activity, END, trace)
         else:
-            cpu.unkept = cpu.cpu_cycles + cpu.untimed
+            cpu.rounded = cpu.parts
         return event

@@ -149,7 +149,7 @@ def called(call: Call) -> Callable[[Callable[..., Coroutine[Any, Any, Result]]],
                 if port.marking:
                     port.mark(COMMUNICATE, END, number)
                 else:
-                    port.unkept = port.cpu_cycles + port.untimed
+                    port.rounded = port.parts
                 calls.current = None
         return counted
     return made

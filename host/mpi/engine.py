@@ -177,7 +177,7 @@ class Engine:
                 if port.marking:
                     port.mark(WAITING, BEGIN, 0)
                 else:
-                    port.unkept = port.cpu_cycles + port.untimed
+                    port.rounded = port.parts
                 packet = await self._channels[0].wait()
                 if port.marking:
                     port.mark(WAITING, END, 0)
@@ -229,7 +229,7 @@ class Engine:
         port = self._port
         if port.marking:
             return self._marked(call)
-        port.unkept = port.cpu_cycles + port.untimed
+        port.rounded = port.parts
         return call
 
     async def _marked(self, call: Awaitable[Result]) -> Result:

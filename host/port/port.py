@@ -78,15 +78,12 @@ _unpack = ANSWER.unpack_from
 
 
 class Watch(NamedTuple):
-    """A location to poll: holds when ``word & mask == compare``, or ``!=`` with ``not_equal``.
-
-    ``check`` names the cost item of one check."""
+    """A location to poll: holds when ``word & mask == compare``, or ``!=`` with ``not_equal``."""
 
     address: int
     compare: int = 0
     mask: int = WORD
     not_equal: bool = False
-    check: str = "poll_check"
 
 
 class Poll(NamedTuple):
@@ -121,11 +118,8 @@ class Port(Work):
         has queued any since it was resumed. While it waits: the blocks that follow the one given.
     marking
         Whether marks are kept. Where a message passes :meth:`mark` is called only if they are:
-        calls that keep nothing were a tenth of all that it makes.
-    unkept
-        ``cpu_cycles + untimed`` where the last mark stands that was not kept. A mark rounds the
-        work before it to ticks. So code that asks for ``marking`` sets this in place of a mark
-        that a poll may follow before any other operation, and the poll rounds the same work.
+        calls that keep nothing were a tenth of all that it makes. In place of a mark that a poll
+        may follow before any other operation it sets :attr:`rounded`.
     log
         Marks, in the order they were made: [ticks, activity, kind, number].
     sent_again
@@ -134,7 +128,7 @@ class Port(Work):
 
     __slots__ = ("number", "node", "cpu", "entries", "count", "cycle", "status", "data", "log",
                  "waiting_text", "given", "given_at", "_open", "_answers", "executed",
-                 "_checks", "_check", "_process", "_write", "sent_again", "unkept", "queue",
+                 "_check", "_process", "_write", "sent_again", "queue",
                  "queued", "_settles", "_array")
 
     marking = True
@@ -157,7 +151,6 @@ class Port(Work):
         self.data = 0
         self.log: list[list[int]] = []
         self.sent_again: list[SentAgain] = []
-        self.unkept = 0
         self.waiting_text: str | Callable[[], str] = ""
         self.given = 0
         self.given_at = 0
@@ -166,9 +159,7 @@ class Port(Work):
         self._process = 0
         self._write = W_POSTED if costs.posted else W_WRITE
         self.executed = EXECUTED
-        self._checks = {item: divmod(price * costs.numerator, costs.denominator)
-                        for item, price in costs.price.items()}
-        self._check = (*self._checks["poll_check"], costs.price["poll_check"])
+        self._check = divmod(self._price["poll_check"], costs.denominator)
 
     @property
     def ticks(self) -> int:
@@ -208,12 +199,11 @@ class Port(Work):
         Returns the mark, [ticks, activity, kind, number]. All fields but the ticks may be changed
         later, when the activity is known, if ``marking``."""
         mark = [0, activity, kind, number]
-        if self.untimed:
-            self._pending()
+        pending = self._pending()
         if self.count:
-            self._open.append((mark, self.count, self._ticks))
+            self._open.append((mark, self.count, pending))
         else:
-            mark[0] = self.ticks + self._ticks
+            mark[0] = self.ticks + pending
         self.log.append(mark)
         return mark
 
@@ -231,14 +221,8 @@ class Port(Work):
 
     def _put(self, word: int, address: int, length: int, d0: int, d1: int, d2: int, d3: int,
              trace: int) -> None:
-        work = self._ticks
-        if self.untimed:
-            self.cpu_cycles += self.untimed
-            parts = self.untimed * self._numerator + self._remainder
-            work += parts // self._denominator
-            self._remainder = parts % self._denominator
-            self.untimed = 0
-        self._ticks = 0
+        work, self.parts = divmod(self.parts, self._denominator)
+        self.rounded = self.parts
         count = self.count
         while work > MAX_WORK:
             _pack(self.entries, count * ENTRY_BYTES, W_DELAY, MAX_WORK, 0, 0, 0, 0, 0, 0, 0)
@@ -253,45 +237,31 @@ class Port(Work):
                   trace: int = 0, process: int = 0) -> None:
         """A PIO write of ``beats`` words, posted if the bus posts them (``bus.posted``), issued by
         ``process`` if that is given. The block must have room."""
-        work, cpu = self._ticks, self.untimed
+        parts = self.parts
+        work = parts // self._denominator
         word = self._write | beats << 16 | (process << PROCESS or self._process)
-        if cpu:
-            self.cpu_cycles += cpu
-            parts, denominator = cpu * self._numerator + self._remainder, self._denominator
-            work += parts // denominator
-            self._remainder = parts % denominator
-            self.untimed = 0
         if work > MAX_WORK:
-            self._ticks = work
             self._put(word, address, 0, d0, d1, d2, d3, trace)
             return
-        self._ticks = 0
+        self.rounded = self.parts = parts % self._denominator
         count = self.count
         _pack(self.entries, count * ENTRY_BYTES, word, work, address, 0, d0, d1, d2, d3, trace)
         self.count = count + 1
 
     def put_touch(self, address: int, length: int, store: bool = False) -> None:
         """CPU traffic over memory. A full block is queued (:meth:`begin_block`)."""
-        work, cpu = self._ticks, self.untimed
-        if cpu:
-            self.cpu_cycles += cpu
-            parts, denominator = cpu * self._numerator + self._remainder, self._denominator
-            work += parts // denominator
-            self._remainder = parts % denominator
-            self.untimed = 0
-        word = W_STORE if store else W_LOAD
-        if work > MAX_WORK:
-            if self.count == BLOCK:
-                self.begin_block()
-            self._ticks = work
-            self._put(word, address, length, 0, 0, 0, 0, 0)
-            return
-        self._ticks = 0
         count = self.count
         if count == BLOCK:
             self.begin_block()
             count = 0
-        _pack_short(self.entries, count * ENTRY_BYTES, word, work, address, length)
+        parts = self.parts
+        work = parts // self._denominator
+        if work > MAX_WORK:
+            self._put(W_STORE if store else W_LOAD, address, length, 0, 0, 0, 0, 0)
+            return
+        self.rounded = self.parts = parts % self._denominator
+        _pack_short(self.entries, count * ENTRY_BYTES, W_STORE if store else W_LOAD, work, address,
+                    length)
         self.count = count + 1
 
     def begin_block(self) -> None:
@@ -318,31 +288,22 @@ class Port(Work):
                  flags: int = 0) -> None:
         """The last, or only, watch of a poll, with the cost item ``poll_check`` for each check. It
         must be the last entry of its block, except in polls of one check (``flags`` = F_ONCE)."""
-        before, cpu, denominator = self._ticks, self.untimed, self._denominator
-        ticks, rest, price = self._check
+        parts, denominator = self.parts, self._denominator
+        ticks, rest = self._check
         self._check_count += 1
-        remainder = self._remainder + rest
-        if cpu:
-            self.untimed = 0
-            remainder += cpu * self._numerator
-            if self.unkept == self.cpu_cycles + cpu:
-                remainder -= rest
-                before += remainder // denominator
-                remainder = remainder % denominator + rest
-            else:
-                before += remainder // denominator
-                remainder %= denominator
+        if parts == self.rounded:
+            before = parts // denominator
+            parts = parts % denominator + rest
+        else:
+            # Work since the last operation or mark is rounded together with the check.
+            parts += rest
+            before = parts // denominator
+            parts %= denominator
         if before > MAX_WORK:
-            self._ticks = before
+            self.parts = before * denominator
             self._put(W_DELAY, 0, 0, 0, 0, 0, 0, 0)
             before = 0
-        self.cpu_cycles += cpu + price
-        if remainder >= denominator:
-            remainder -= denominator
-            self._ticks = 1
-        else:
-            self._ticks = 0
-        self._remainder = remainder
+        self.rounded = self.parts = parts
         count = self.count
         _pack(self.entries, count * ENTRY_BYTES, W_POLL | flags, ticks, address, timeout,
               compare, mask, before, 0, 0)
@@ -395,16 +356,15 @@ class Port(Work):
         """Spend ``cycles`` target cycles."""
         if cycles < 0:
             raise ValueError(f"cycles must not be negative, not {cycles}")
-        ticks = self._pending() + cycles * TICKS
-        self._ticks = ticks
+        self.parts += cycles * TICKS * self._denominator
         part = MAX_WORK // 2 & -TICKS
-        while ticks > part:
+        while self._pending() > part:
             if self.count == BLOCK:
                 await self.executed
-            self._ticks = part
+            rest = self.parts - part * self._denominator
+            self.parts -= rest
             self._put(W_DELAY, 0, 0, 0, 0, 0, 0, 0)
-            ticks -= part
-            self._ticks = ticks
+            self.parts = rest
 
     async def pio_write(self, address: int, *words: int, posted: bool = True,
                         trace: int = 0) -> None:
@@ -488,24 +448,22 @@ class Port(Work):
         if before > MAX_WORK:
             self._put(W_DELAY, 0, 0, 0, 0, 0, 0, 0)
             before = 0
-        self._ticks = 0
-        for index, (address, compare, mask, not_equal, check) in enumerate(places):
+        self.parts %= self._denominator
+        ticks, rest = self._check
+        for index, (address, compare, mask, not_equal) in enumerate(places):
             last = index == len(places) - 1
             word = (W_POLL | (F_ONCE if once else 0)) if last else W_WATCH
             _pack(self.entries, self.count * ENTRY_BYTES, word | (F_NOT_EQUAL if not_equal else 0),
-                  self._checks[check][0], address, timeout if last else 0, compare, mask,
+                  ticks, address, timeout if last else 0, compare, mask,
                   before if last else 0, 0, 0)
             self.count += 1
         await self.executed
         watch = self.status >> 4 & 15
         timed_out = bool(self.status & TIMEOUT)
-        held = places[:] if timed_out and once else [] if timed_out else [places[watch]]
-        for place in held:
-            self._items[place.check] += 1
-            self.cpu_cycles += self._price[place.check]
-            self._remainder += self._checks[place.check][1]
-        done, self._remainder = divmod(self._remainder, self._denominator)
-        self._ticks += done
+        checks = (len(places) if once else 0) if timed_out else 1
+        self._check_count += checks
+        self.parts += checks * rest
+        self.rounded = self.parts
         return Poll(timed_out, watch, self.data)
 
     async def wait_irq(self, timeout: int = 0) -> bool:

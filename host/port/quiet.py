@@ -7,14 +7,14 @@ __all__ = ["QuietPort"]
 
 class QuietPort(Port):
     """For the simulation's speed alone. Its times are those of a port that keeps marks
-    (:attr:`.port.Port.unkept`)."""
+    (:attr:`.work.Work.rounded`)."""
 
     __slots__ = ()
 
     marking = False
 
     def mark(self, activity: int, kind: int, number: int) -> list[int]:
-        self.unkept = self.cpu_cycles + self.untimed
+        self.rounded = self.parts
         return UNKEPT
 
     def mark_check(self, ends: int, begins: int) -> list[int]:

@@ -1,6 +1,8 @@
-"""A CPU's work: counts of cost items and paths, and CPU cycles converted into ticks.
+"""A CPU's work: counts of cost items and paths, and their time in parts of a tick.
 
-The conversion from CPU cycles to ticks keeps the remainder, so no time is ever lost.
+A CPU cycle is a whole number of parts, and so is a tick (``costs.numerator`` and
+``costs.denominator``). An operation takes whole ticks, and what is below one stays: no time is ever
+lost.
 """
 
 from collections import Counter
@@ -13,13 +15,15 @@ __all__ = ["Charge", "Work"]
 
 class Charge:
     """A path as a port charges it, or several that are always charged one behind the other: how
-    many ``cycles`` of the CPU they take, and how often they were charged so far."""
+    many ``cycles`` of the CPU they take, the ``parts`` of a tick that these are, and how often they
+    were charged so far."""
 
-    __slots__ = ("paths", "cycles", "count")
+    __slots__ = ("paths", "cycles", "parts", "count")
 
-    def __init__(self, paths: tuple[Path, ...], cycles: int) -> None:
+    def __init__(self, paths: tuple[Path, ...], cycles: int, parts: int) -> None:
         self.paths = paths
         self.cycles = cycles
+        self.parts = parts
         self.count = 0
 
 
@@ -28,29 +32,29 @@ class Work:
 
     Attributes
     ----------
-    cpu_cycles
-        All CPU cycles that were turned into time so far.
-    untimed
-        CPU cycles that were spent and not turned into time yet.
+    parts
+        What was spent and is in no operation yet, in parts of a tick.
+    rounded
+        ``parts`` as they were where work was last rounded to ticks: at the last operation or mark.
+        A mark that is not kept rounds like any other, so whoever leaves one out sets this instead:
+        ``port.rounded = port.parts``.
     """
 
-    __slots__ = ("costs", "cpu_cycles", "untimed", "_ticks", "_remainder", "_numerator",
-                 "_denominator", "_charges", "_items", "_price", "_check_count", "_part")
+    __slots__ = ("costs", "parts", "rounded", "_numerator", "_denominator", "_charges", "_items",
+                 "_price", "_check_count", "_fraction")
 
     def __init__(self, costs: Costs) -> None:
         self.costs = costs
-        self.cpu_cycles = 0
-        self.untimed = 0
-        self._ticks = 0
-        """Ticks not yet in an operation."""
-        self._remainder = 0
+        self.parts = 0
+        self.rounded = 0
         self._numerator = costs.numerator
         self._denominator = costs.denominator
         self._charges: list[Charge] = []
         self._items: Counter[str] = Counter()
-        self._price = costs.price
+        self._price = {item: price * costs.numerator for item, price in costs.price.items()}
+        """Parts of a tick that each item takes."""
         self._check_count = 0
-        self._part = Fraction(0)
+        self._fraction = Fraction(0)
         """What :meth:`compute` has not charged yet, below one CPU cycle."""
 
     def work(self, item: str, count: int = 1) -> None:
@@ -61,7 +65,7 @@ class Work:
         if count < 0:
             raise ValueError(f"count must not be negative, not {count}")
         self._items[item] += count
-        self.untimed += price * count
+        self.parts += price * count
 
     def compute(self, item: str, count: int) -> None:
         """Spend ``count`` of ``item``, one of APP_ITEMS. Fractions of a CPU cycle add up."""
@@ -70,35 +74,38 @@ class Work:
         if count < 0:
             raise ValueError(f"count must not be negative, not {count}")
         self._items[item] += count
-        whole, self._part = divmod(self.costs.rate[item] * count + self._part, 1)
-        self.untimed += int(whole)
+        self._compute(self.costs.rate[item] * count)
 
     def compute_cycles(self, cycles: Fraction) -> None:
         """Spend ``cycles`` of the CPU that belong to no item. Fractions of a cycle add up."""
         if cycles < 0:
             raise ValueError(f"cycles must not be negative, not {cycles}")
-        whole, self._part = divmod(cycles + self._part, 1)
-        self.untimed += int(whole)
+        self._compute(cycles)
+
+    def _compute(self, cycles: Fraction) -> None:
+        whole, self._fraction = divmod(cycles + self._fraction, 1)
+        self.parts += int(whole) * self._numerator
 
     def path(self, path: Path, scale: Fraction | None = None) -> Charge:
         """Register ``path``, with a factor ``scale`` in place of ``cpu.path_scale`` if given;
         return what :meth:`spend` takes."""
-        charge = Charge((path,), self.costs.cycles(path, scale))
-        self._charges.append(charge)
-        return charge
+        return self._charge((path,), self.costs.cycles(path, scale))
 
     def joint(self, *charges: Charge) -> Charge:
         """One charge for registered paths that are always spent together, with no operation and no
         mark in between. Each counts as if it were spent alone."""
-        charge = Charge(sum((one.paths for one in charges), ()),
-                        sum(one.cycles for one in charges))
+        return self._charge(sum((one.paths for one in charges), ()),
+                            sum(one.cycles for one in charges))
+
+    def _charge(self, paths: tuple[Path, ...], cycles: int) -> Charge:
+        charge = Charge(paths, cycles, cycles * self._numerator)
         self._charges.append(charge)
         return charge
 
     def spend(self, charge: Charge) -> None:
         """Spend a path that was registered with this port."""
         charge.count += 1
-        self.untimed += charge.cycles
+        self.parts += charge.parts
 
     def tally(self) -> Counter[str]:
         """How many of each cost item were spent so far. Of a spinning poll's checks, only the one
@@ -120,11 +127,6 @@ class Work:
         return +counts
 
     def _pending(self) -> int:
-        """Work not yet in an operation, in ticks; keeps the remainder of the conversion."""
-        if self.untimed:
-            self.cpu_cycles += self.untimed
-            done, self._remainder = divmod(self.untimed * self._numerator + self._remainder,
-                                           self._denominator)
-            self._ticks += done
-            self.untimed = 0
-        return self._ticks
+        """What is in no operation yet, in ticks: it is rounded here."""
+        self.rounded = self.parts
+        return self.parts // self._denominator

@@ -19,6 +19,7 @@ from nicbed.layouts.operations import ENTRY
 from nicbed.layouts.trace import Activity, Kind
 
 from tests.labs.rows import more
+from tests.models.spent import cpu_cycles
 from tests.models.target import Model
 from tests.programs.am import describe
 from tests.programs.gm import Station, class_of
@@ -53,7 +54,7 @@ def both(description: Description, programs: Callable[[], list[Any]]) -> None:
         runtime = target.run(programs(), limit=LIMIT, tracing=tracing)
         assert bool(runtime.marks) is tracing
         runs.append((target.given, target.now, runtime.wakes, runtime.results,
-                     [(port.ticks, port.cpu_cycles, port.tally(), port.paths())
+                     [(port.ticks, cpu_cycles(port), port.tally(), port.paths())
                       for port in runtime.ports]))
     (given, *others), (quiet, *quiet_others) = runs
     for one, other in zip(given, quiet, strict=False):

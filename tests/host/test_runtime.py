@@ -12,6 +12,7 @@ from nicbed.layouts.operations import BLOCK
 from nicbed.layouts.registers import address
 from nicbed.layouts.trace import TICKS, Activity, Kind
 
+from tests.models.spent import cpu_cycles
 from tests.models.target import Model
 
 ODD = Description(nic=Nic(clock_mhz=Fraction(33)), cpu=Cpu(clock_mhz=Fraction(450)))
@@ -56,7 +57,7 @@ def test_no_time_is_lost_to_rounding(description):
     runtime = run(program, description=description)
     (ticks, _), port = runtime.results, runtime.ports[0]
     works = sum(count % 7 for count in range(3000)) * description.cpu.alu
-    assert port.cpu_cycles == works
+    assert cpu_cycles(port) == works
     operations = sum(end - begin for op, begin, end in runtime.mailbox.hosts[0].log)
     exact = port.costs.ticks(works)
     # All that an operation spent beyond work was one cycle a beat.

@@ -28,6 +28,7 @@ from nicbed.layouts.rings import COMPLETION, DESCRIPTOR_BYTES, DESCRIPTOR_CONTRO
 from nicbed.layouts.via import CQ_PAGES, DOORBELL_PAGES
 
 from tests.models.processor import PROCESSOR_NAMES, ModelProcessor
+from tests.models.spent import Spent
 from tests.models.target_port import ModelPort
 from tests.models.via.engine import Engine
 
@@ -317,6 +318,7 @@ class Model:
         self.limit = 0
         self.attend = True
         self.stopped_at = 0
+        self.spent = Spent()
 
     def at(self, cycle: int, action: Callable[[], None]) -> None:
         assert cycle >= self.now
@@ -380,7 +382,15 @@ class Model:
 
     def run(self, programs: Programs, *, limit: int = 0,
             tracing: bool = True) -> Runtime:
-        """Run ``programs`` to their ends; what one raised is raised here."""
+        """Run ``programs`` to their ends; what one raised is raised here. All that took time of
+        their CPUs must have been charged."""
+        with self.spent:
+            runtime = self._run(programs, limit, tracing)
+        for port in runtime.ports:
+            self.spent.check(port)
+        return runtime
+
+    def _run(self, programs: Programs, limit: int, tracing: bool) -> Runtime:
         self.limit = limit
         self.runtime = runtime = Runtime(self.description, self, self.memories, programs,
                                          tracing=tracing)

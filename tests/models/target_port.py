@@ -50,6 +50,7 @@ class ModelPort:
     def give(self, entries: bytes | bytearray | memoryview, count: int) -> None:
         assert self.waiting and 1 <= count <= BLOCK
         self.entries = [ENTRY.unpack_from(entries, i * ENTRY.size) for i in range(count)]
+        self.model.spent.given(self.node * self.model.cpus + self.cpu, self.entries)
         self.index = 0
         self.waiting = False
         self.execute()

@@ -17,7 +17,7 @@ ALL = (1 << 64) - 1
 def put(port: Any, word: int, place: int, work: int, compare: int, mask: int, timeout: int = 0,
         own: int = 0) -> None:
     """A watch of a poll with ``work`` ticks for each check, and ``own`` before the first."""
-    port._ticks = work
+    port.parts = work * port.costs.denominator
     port._put(word, place, timeout, compare, mask, own, 0, 0)
 
 

@@ -40,7 +40,7 @@ class Completing:
             begin = port.mark(EMPTY_CHECK, BEGIN, 0)
         else:
             begin = UNKEPT
-            port.unkept = port.cpu_cycles + port.untimed
+            port.rounded = port.parts
         port.spend(self._paths.check)
         completed = None
         if queue.entries:
@@ -66,7 +66,7 @@ class Completing:
             begin[1], begin[3] = queue.complete, posted.trace
             port.mark(queue.complete, END, posted.trace)
         else:
-            port.unkept = port.cpu_cycles + port.untimed
+            port.rounded = port.parts
         return (DESCRIPTOR_ERROR if completed & ERRORS else SUCCESS), posted.va
 
     async def wait(self, queue: WorkQueue, timeout: float | None) -> Done:
@@ -84,7 +84,7 @@ class Completing:
             begin = port.mark(EMPTY_CHECK, BEGIN, 0)
         else:
             begin = UNKEPT
-            port.unkept = port.cpu_cycles + port.untimed
+            port.rounded = port.parts
         port.spend(self._paths.wait)
         spin = self._caller.spin
         if spin and deadline is not None:

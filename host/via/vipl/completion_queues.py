@@ -103,13 +103,13 @@ class CompletionQueues:
             begin = port.mark(EMPTY_CHECK, BEGIN, 0)
         else:
             begin = UNKEPT
-            port.unkept = port.cpu_cycles + port.untimed
+            port.rounded = port.parts
         port.spend(self._paths.cq_check)
         found = await self._completions.entry(cq)
         if found is None or port.marking:
             result = self._found(found, begin)
         else:
-            port.unkept = port.cpu_cycles + port.untimed
+            port.rounded = port.parts
             result = SUCCESS, *found
         await self._kernel.attend(found is not None)
         return result
@@ -124,7 +124,7 @@ class CompletionQueues:
             begin = port.mark(EMPTY_CHECK, BEGIN, 0)
         else:
             begin = UNKEPT
-            port.unkept = port.cpu_cycles + port.untimed
+            port.rounded = port.parts
         port.spend(self._paths.wait)
         spin = self._caller.spin
         if spin and deadline is not None:
@@ -160,7 +160,7 @@ class CompletionQueues:
         if port.marking:
             result = self._found(found, begin)
         else:
-            port.unkept = port.cpu_cycles + port.untimed
+            port.rounded = port.parts
             result = SUCCESS, *found
         await kernel.attend(True)
         return result

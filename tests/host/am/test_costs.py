@@ -8,6 +8,7 @@ from nicbed.host.am import costs as paths
 from nicbed.host.port.costs import CPU_ITEMS, Costs
 from nicbed.layouts.trace import TICKS, Activity, Kind
 
+from tests.models.spent import cpu_cycles
 from tests.models.target import Model
 from tests.programs.am import answering, bulk, describe, in_order, mixed, run_on_model
 
@@ -92,7 +93,7 @@ def test_all_work_is_tallied():
     for scenario in (in_order(50), bulk((0, 10, 3000)), mixed(5)):
         runtime = run_on_model(scenario)
         for port in runtime.ports:
-            assert port.cpu_cycles == sum(port.costs.price[item] * count
+            assert cpu_cycles(port) == sum(port.costs.price[item] * count
                                           for item, count in port.tally().items())
 
 
@@ -152,8 +153,7 @@ def test_every_public_call_costs_something():
         port = node.port
 
         def spent():
-            port._pending()
-            return port.cpu_cycles
+            return cpu_cycles(port)
 
         def handler(am, source, *args):
             if len(args) == 0:

@@ -15,6 +15,7 @@ from tests.host.am.test_firmware import RATES
 from tests.host.am.test_target import RATES as HARD_RATES
 from tests.host.am.test_target import faulty
 from tests.host.am.test_target import run as run_on_target
+from tests.models.spent import cpu_cycles
 from tests.models.target import Model
 from tests.programs import am as scenarios
 from tests.programs.am import FAULTY, Scenario, answering, describe
@@ -165,7 +166,7 @@ def test_overheads_are_their_items_and_bus_operations(words, settings):
         assert port.paths() == {"message_start": 1, "message_out": 2, "message_room": 1,
                                 "message_in": 2, "message_word": 2 * beats}
         assert port.tally()["message_work"] == 4
-        assert port.cpu_cycles == sum(port.costs.price[item] * count
+        assert cpu_cycles(port) == sum(port.costs.price[item] * count
                                       for item, count in port.tally().items())
 
 

@@ -6,6 +6,7 @@ import pytest
 from nicbed.host.mpl import DONTCARE, Mpl, MplError, Status, costs
 from nicbed.host.port.costs import Costs, Path
 
+from tests.models.spent import cpu_cycles
 from tests.models.target import Model
 from tests.programs.am import FAULTY, describe, pattern, run_on_model
 from tests.programs.mpl import ACK, SIZES, random_messages, scenario
@@ -175,4 +176,4 @@ def test_every_path_has_the_factor_of_mpl_and_is_charged():
                     for charge in port._charges for path in charge.paths)
         whole += sum(prices.price[item] * count for item, count in port._items.items())
         whole += port.tally()["poll_check"] * prices.price["poll_check"]
-        assert port.cpu_cycles == whole
+        assert cpu_cycles(port) == whole

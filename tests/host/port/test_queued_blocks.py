@@ -13,6 +13,7 @@ from nicbed.host.via.records import Records
 from nicbed.layouts.description import Description
 from nicbed.layouts.operations import BLOCK, ENTRY
 
+from tests.models.spent import cpu_cycles
 from tests.models.target import Model
 
 SLOW = Description.model_validate({"cpu": {"clock_mhz": 133}})
@@ -37,7 +38,7 @@ def ran(program: Any, tracing: bool = True, description: Description = SLOW
     model = Recording(description)
     run = model.run([program, None], limit=1_000_000, tracing=tracing)
     return (model.blocks, model.now, run.marks,
-            [(port.tally(), port.cpu_cycles) for port in run.ports], run.results), run.wakes
+            [(port.tally(), cpu_cycles(port)) for port in run.ports], run.results), run.wakes
 
 
 async def waiting(port: Port, address: int) -> None:

@@ -1,9 +1,12 @@
-"""What a program charges for its computation: prices that are fractions add up exactly."""
+"""What a program charges: fractions of a cycle add up exactly, and so do fractions of a tick."""
 
 import pytest
 from nicbed.host.port.costs import APP_ITEMS, Costs
+from nicbed.host.port.port import Port
+from nicbed.host.port.quiet import QuietPort
 from nicbed.host.port.work import Work
 from nicbed.layouts.description import Description
+from nicbed.layouts.operations import ENTRY
 
 
 def work(**prices):
@@ -15,9 +18,9 @@ def test_fractions_of_a_cycle_add_up():
     spent = []
     for _ in range(10):
         found.compute("flop", 3)
-        found._pending()
-        spent.append(found.cpu_cycles)
-    assert spent == [63 * (turn + 1) // 10 for turn in range(10)]
+        spent.append(found.parts)
+    cycle = found.costs.numerator
+    assert spent == [63 * (turn + 1) // 10 * cycle for turn in range(10)]
     assert found.tally() == {"flop": 30}
 
 
@@ -42,3 +45,25 @@ def test_every_price_is_a_knob_of_the_programs():
     assert set(APP_ITEMS) == {
         "flop", "sort_key", "radix_key", "is_key", "ep_pair", "cg_nonzero", "mg_point", "ft_point",
         "lu_point", "sp_point", "bt_point"}
+
+
+@pytest.mark.parametrize("kind", [Port, QuietPort])
+@pytest.mark.parametrize(("between", "before", "behind"), [
+    ("nothing", 169, 0), ("mark", 168, 1), ("work before a mark", 169, 0), ("operation", 0, 1)])
+def test_a_poll_rounds_the_work_before_it_with_its_check(kind, between, before, behind):
+    """2 cycles at 200 MHz are 168.96 ticks of 66 MHz, the check's 3 are 253.44: together they fill
+    a tick more, before the poll, unless a mark or an operation has rounded them."""
+    port = kind(0, 0, Costs(Description()))
+    if between == "work before a mark":
+        port.mark(1, 0, 0)
+    port.work("alu", 2)
+    if between == "mark":
+        port.mark(1, 0, 0)
+    if between == "operation":
+        port.put_touch(64, 8)
+    poll = port.count
+    port.put_poll(64, 0, 0)
+    port.put_touch(64, 8)
+    found = [ENTRY.unpack_from(port.entries, index * ENTRY.size) for index in range(port.count)]
+    assert found[poll][6] == before and found[poll][1] == 253
+    assert found[poll + 1][1] == behind

@@ -8,6 +8,7 @@ from nicbed.host.smp import Barrier, QueueLock, SpinLock
 from nicbed.layouts.description import Description
 
 from tests.labs.model import ModelLab
+from tests.models.spent import cpu_cycles
 from tests.models.target import Model
 from tests.programs import smp_jobs
 
@@ -112,10 +113,10 @@ def test_every_call_costs_cpu_cycles():
         port, spent = cpu.port, []
 
         async def note(call):
-            before = port.cpu_cycles
+            before = cpu_cycles(port)
             await call
             await port.flush()
-            spent.append(port.cpu_cycles - before)
+            spent.append(cpu_cycles(port) - before)
 
         for lock in (SpinLock(cpu, "a"), QueueLock(cpu, "b")):
             await note(lock.acquire())

@@ -7,6 +7,7 @@ from nicbed.host.splitc import GlobalPointer, SplitC, costs
 from nicbed.layouts.trace import TICKS, Activity
 from nicbed.testbench.truth.spans import spans
 
+from tests.models.spent import cpu_cycles
 from tests.models.target import Model
 from tests.programs.am import describe, run_on_model
 from tests.programs.splitc import random_program
@@ -96,6 +97,5 @@ def test_all_work_is_tallied(settings):
     """Items times prices is all that the CPUs did."""
     runtime = run_on_model(random_program(3, 3, rounds=2, settings=settings))
     for port in runtime.ports:
-        port._pending()
-        assert port.cpu_cycles == sum(port.costs.price[item] * count
+        assert cpu_cycles(port) == sum(port.costs.price[item] * count
                                       for item, count in port.tally().items())

@@ -8,6 +8,7 @@ from nicbed.host.via import costs as paths
 from nicbed.host.via.kernel import Kernel
 from nicbed.layouts.trace import TICKS, Activity, Kind
 
+from tests.models.spent import cpu_cycles
 from tests.models.target import Model
 from tests.programs.vipl import RD, SMALL, SUCCESS, UD, Side, describe, run, run_pair
 
@@ -108,7 +109,7 @@ def test_all_work_is_tallied(translation):
         [program, program], limit=10_000_000)
     for port in runtime.ports:
         tally = port.tally()
-        assert port.cpu_cycles == sum(port.costs.price[item] * count
+        assert cpu_cycles(port) == sum(port.costs.price[item] * count
                                       for item, count in tally.items())
         assert tally["register_page"] > 8 and tally["interrupt"] and tally["trap"]
         counts = port.paths()
