@@ -143,15 +143,18 @@ class Runtime:
             needs ^= lowest
             index, port, resume = self._by_bit[lowest]
             self._running_port.port = port
-            self.wakes += 1
             try:
                 port.accept(self._answers(index), now)
-                if resume is None:
-                    self._stop(index)
+                if port.queue and port.follow():
+                    pass  # only the port was woken
+                elif resume is None:
+                    self.wakes += 1
+                    self._stop(port)
                 else:
+                    self.wakes += 1
                     resume(None)
-                    if port.queued:
-                        self._line_up(lowest)
+                    if port.queue:
+                        port.line_up()
                     elif not port.count:
                         raise RuntimeError(
                             f"{self.name(index)}'s program awaited something that is not an "
@@ -161,7 +164,7 @@ class Runtime:
                 self._coroutines[index] = None
                 self._by_bit[lowest] = index, port, None
                 self._running -= 1
-                self._stop(index)
+                self._stop(port)
                 if not self._tell_end(index):
                     return False
             except BaseException as error:
@@ -174,7 +177,7 @@ class Runtime:
             port.given = count
             port.given_at = now
             port.count = 0
-            self._give(index, port.entries, count)
+            self._give(index, count)
         if expired:
             report, pc, cause = self.mailbox.crash()
             if CRASH.unpack(report)["valid"]:
@@ -221,33 +224,14 @@ class Runtime:
             lines.append(f"  {self.name(index)} {port.describe()}")
         return "\n".join(lines)
 
-    def _stop(self, index: int) -> None:
+    def _stop(self, port: Port) -> None:
         """Put the STOP, unless entries that the program left in its block must go first: their
         marks need the answers."""
-        port = self.ports[index]
-        if port.queued:
-            self._line_up(1 << index)
+        if port.queue:
+            port.line_up()
         elif not port.count:
             port.stop()
-            self._stopped[index] = True
-
-    def _line_up(self, bit: int) -> None:
-        """The program of the port with ``bit`` waits, or has ended, with blocks queued: it goes on
-        behind the last of them."""
-        index, port, resume = self._by_bit[bit]
-
-        def follow(_: None) -> None:
-            if port.queue and port.follow():
-                self.wakes -= 1  # only the port was
-                return
-            self._by_bit[bit] = index, port, resume
-            if resume is None:
-                self._stop(index)
-            else:
-                resume(None)
-
-        port.line_up()
-        self._by_bit[bit] = index, port, follow
+            self._stopped[port.number] = True
 
     def _fail(self, error: BaseException) -> None:
         self.failed = error

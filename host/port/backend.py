@@ -36,13 +36,12 @@ class Mailbox(Protocol):
         ...
 
     def block(self, port: int) -> bytearray | memoryview:
-        """Memory of BLOCK entries in which the port's blocks are put together, each while the port
-        waits for it."""
+        """Memory of BLOCK entries from which the port takes its blocks. It is written while the
+        port waits for a block."""
         ...
 
-    def give(self, port: int, entries: bytes | bytearray | memoryview, count: int) -> None:
-        """Give the port ``count`` entries, in its :meth:`block` or elsewhere; the rest of
-        ``entries`` is stale and is ignored."""
+    def give(self, port: int, count: int) -> None:
+        """Give the port the first ``count`` entries of its :meth:`block`; the rest is stale."""
         ...
 
 

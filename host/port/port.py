@@ -113,9 +113,9 @@ class Port(Work):
         Entries in the block being put together.
     executed
         Awaiting it hands the block to the target, which executes the whole block.
-    queue, queued
-        Full blocks that go to the target before the one being put together, and whether the program
-        has queued any since it was resumed. While it waits: the blocks that follow the one given.
+    queue
+        Full blocks that go to the target before the one being put together. While the program
+        waits: the blocks that follow the one given.
     marking
         Whether marks are kept. Where a message passes :meth:`mark` is called only if they are:
         calls that keep nothing were a tenth of all that it makes. In place of a mark that a poll
@@ -129,13 +129,13 @@ class Port(Work):
     __slots__ = ("number", "node", "cpu", "entries", "count", "cycle", "status", "data", "log",
                  "waiting_text", "given", "given_at", "_open", "_answers", "executed",
                  "_check", "_process", "_write", "sent_again", "queue",
-                 "queued", "_settles", "_array")
+                 "_settles", "_array")
 
     marking = True
 
     def __init__(self, number: int, node: int, costs: Costs, cpu: int = 0,
                  entries: bytearray | memoryview | None = None) -> None:
-        """``entries``: memory of a block, in which entries are put together; None: its own."""
+        """``entries``: memory of a block, from which the target takes each; None: its own."""
         super().__init__(costs)
         self.number = number
         self.node = node
@@ -143,7 +143,6 @@ class Port(Work):
         self.entries = bytearray(BLOCK * ENTRY_BYTES) if entries is None else entries
         self._array = self.entries
         self.queue: deque[_Block] = deque()
-        self.queued = False
         self._settles = False
         self.count = 0
         self.cycle = 0
@@ -270,7 +269,6 @@ class Port(Work):
         state, :meth:`settle` or another wait must be awaited."""
         self.queue.append((self.entries, self.count, self._open))
         self.entries, self.count, self._open = bytearray(BLOCK * ENTRY_BYTES), 0, []
-        self.queued = True
 
     def put_flush(self, address: int, length: int) -> None:
         """On a bus that is not coherent: flush the lines of ``length`` bytes of memory, with the
@@ -495,20 +493,19 @@ class Port(Work):
         self._put(W_STOP, 0, 0, 0, 0, 0, 0, 0)
 
     def line_up(self) -> None:
-        """The program waits, and blocks are queued: the first of them goes to the target now."""
+        """The program waits, or has ended, and blocks are queued: the first of them, which is in
+        the target's memory, goes there now."""
         self.queue.append((self.entries, self.count, self._open))
         self.entries, self.count, self._open = self.queue.popleft()
-        self.queued = False
 
     def follow(self) -> bool:
         """Take the block that follows the one just executed. Whether it goes to the target at once;
         else it is the one being put together, and the program goes on."""
         entries, self.count, self._open = self.queue.popleft()
-        if self.queue:
-            self.entries = entries
-            return True
         self.entries = self._array
         self.entries[:] = entries
+        if self.queue:
+            return True
         settles, self._settles = self._settles, False
         return not settles
 

@@ -288,8 +288,6 @@ class Process:
                 address = self._pages[va >> self._shift] | at
             except KeyError:
                 raise self._outside(va) from None
-            if port.count == BLOCK:
-                port.begin_block()
             port.put_touch(address, length, store)
 
     async def store(self, va: int, data: bytes) -> None:

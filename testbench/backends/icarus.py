@@ -40,6 +40,7 @@ class IcarusMailbox:
         self._count = [getattr(dut, f"port{p}_count")._handle for p in range(self.ports)]
         self._entries = [getattr(dut, f"port{p}_entries")._handle for p in range(self.ports)]
         self._answers = [getattr(dut, f"port{p}_answers")._handle for p in range(self.ports)]
+        self._blocks = [bytearray(BLOCK * ENTRY_BYTES) for _ in range(self.ports)]
         self._go = 0
         self._format = f"0{8 * BLOCK * ENTRY_BYTES}b"
         self._go_format = f"0{self.ports}b"
@@ -57,11 +58,11 @@ class IcarusMailbox:
     def answers(self, port: int) -> bytes:
         return _number(self._answers[port]).to_bytes(ANSWERS_BYTES, "little")
 
-    def block(self, _: int) -> bytearray:
-        return bytearray(BLOCK * ENTRY_BYTES)
+    def block(self, port: int) -> bytearray:
+        return self._blocks[port]
 
-    def give(self, port: int, entries: bytes | bytearray | memoryview, count: int) -> None:
-        block = int.from_bytes(entries[:count * ENTRY_BYTES], "little")
+    def give(self, port: int, count: int) -> None:
+        block = int.from_bytes(self._blocks[port][:count * ENTRY_BYTES], "little")
         self._entries[port].set_signal_val_binstr(DEPOSIT, format(block, self._format))
         self._count[port].set_signal_val_int(DEPOSIT, count)
         self._go ^= 1 << port

@@ -75,6 +75,7 @@ class VerilatorMailbox:
         self.ports = self._all.ports
         self.nodes = self._all.nodes
         self._counts = view("count", "B")
+        self.give: Callable[[int, int], None] = self._counts.__setitem__
         self._entries = [_view(self._all.entries[port], ENTRIES_BYTES)
                          for port in range(self.ports)]
         self.answers: Callable[[int], memoryview] = [
@@ -92,11 +93,6 @@ class VerilatorMailbox:
     def block(self, port: int) -> memoryview:
         """The model's own array: it reads a block after it was given, and until it waits again."""
         return self._entries[port]
-
-    def give(self, port: int, entries: bytes | bytearray | memoryview, count: int) -> None:
-        if entries is not self._entries[port]:
-            self._entries[port][:len(entries)] = entries
-        self._counts[port] = count
 
     def restart(self) -> None:
         """Return to the state after reset."""

@@ -27,10 +27,10 @@ class _Mailbox:
         self.answers = mailbox.answers
         self.block = mailbox.block
 
-    def give(self, port: int, entries: bytes | bytearray | memoryview, count: int) -> None:
+    def give(self, port: int, count: int) -> None:
         self._notes += _HEAD.pack(_GIVE, port, count, count * ENTRY.size)
-        self._notes += entries[:count * ENTRY.size]
-        self._mailbox.give(port, entries, count)
+        self._notes += self.block(port)[:count * ENTRY.size]
+        self._mailbox.give(port, count)
 
 
 class _Memory(Memory):

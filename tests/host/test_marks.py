@@ -41,9 +41,9 @@ class Written(Model):
         super().__init__(description)
         self.given: list[tuple[int, int, bytes]] = []
 
-    def give(self, port: int, entries: bytes | bytearray | memoryview, count: int) -> None:
-        self.given.append((self.now, port, bytes(entries[:count * ENTRY.size])))
-        super().give(port, entries, count)
+    def give(self, port: int, count: int) -> None:
+        self.given.append((self.now, port, bytes(self.block(port)[:count * ENTRY.size])))
+        super().give(port, count)
 
 
 def both(description: Description, programs: Callable[[], list[Any]]) -> None:

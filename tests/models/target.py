@@ -13,7 +13,6 @@ from nicbed.host.port.memory import ArrayMemory
 from nicbed.host.port.node import Programs
 from nicbed.host.runtime import Runtime
 from nicbed.layouts.description import Description
-from nicbed.layouts.operations import BLOCK, ENTRY
 from nicbed.layouts.packet import CRC_BYTES, HEADER, Protocol
 from nicbed.layouts.processor import NIC_MEMORY
 from nicbed.layouts.registers import (
@@ -365,11 +364,11 @@ class Model:
     def answers(self, port: int) -> bytearray:
         return self.hosts[port].answers
 
-    def block(self, _: int) -> bytearray:
-        return bytearray(BLOCK * ENTRY.size)
+    def block(self, port: int) -> bytearray:
+        return self.hosts[port].block
 
-    def give(self, port: int, entries: bytes | bytearray | memoryview, count: int) -> None:
-        self.hosts[port].give(entries, count)
+    def give(self, port: int, count: int) -> None:
+        self.hosts[port].give(count)
 
     # Running
 

@@ -35,6 +35,7 @@ class ModelPort:
         self.model, self.node, self.cpu = model, node, cpu
         self.waiting, self.stopped = True, False
         self.answers = bytearray(BLOCK * ANSWER_WORDS * 4)
+        self.block = bytearray(BLOCK * ENTRY.size)
         self.entries: list[tuple] = []
         self.index = 0
         self.fraction = 0
@@ -47,9 +48,9 @@ class ModelPort:
         self.rests = 0
         self.log: list[tuple[int, int, int]] = []
 
-    def give(self, entries: bytes | bytearray | memoryview, count: int) -> None:
+    def give(self, count: int) -> None:
         assert self.waiting and 1 <= count <= BLOCK
-        self.entries = [ENTRY.unpack_from(entries, i * ENTRY.size) for i in range(count)]
+        self.entries = [ENTRY.unpack_from(self.block, i * ENTRY.size) for i in range(count)]
         self.model.spent.given(self.node * self.model.cpus + self.cpu, self.entries)
         self.index = 0
         self.waiting = False

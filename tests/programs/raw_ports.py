@@ -86,7 +86,9 @@ async def drive(lab: Lab, seed: int = 1, count: int = 60, lines: int = 12, skip:
                 stopped.add(port)
                 block = [entry(Op.STOP)]
             given[port] = len(block)
-            mailbox.give(port, b"".join(block), len(block))
+            entries = b"".join(block)
+            mailbox.block(port)[:len(entries)] = entries
+            mailbox.give(port, len(block))
         return len(stopped) < ports and not expired
 
     await backend.reset(Switches(timing_values(description), True, False, skip, 1_000_000))

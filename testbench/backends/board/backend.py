@@ -39,6 +39,7 @@ class BoardMailbox:
         self.given: list[tuple[int, ...]] = []
         self.crashed: tuple[int, ...] = (0,) * CRASH_WORDS
         self.answered = [_NO_ANSWERS] * ports
+        self._blocks = [bytearray(BLOCK * ENTRY.size) for _ in range(ports)]
 
     def cycle(self) -> int:
         return self.now
@@ -52,11 +53,11 @@ class BoardMailbox:
     def answers(self, port: int) -> bytes:
         return self.answered[port]
 
-    def block(self, _: int) -> bytearray:
-        return bytearray(BLOCK * ENTRY.size)
+    def block(self, port: int) -> bytearray:
+        return self._blocks[port]
 
-    def give(self, port: int, entries: bytes | bytearray | memoryview, count: int) -> None:
-        self.given.append(commands.give(port, entries, count))
+    def give(self, port: int, count: int) -> None:
+        self.given.append(commands.give(port, self._blocks[port], count))
 
 
 class BoardBackend:

@@ -27,9 +27,9 @@ class Recording(Model):
         super().__init__(description)
         self.blocks: list[tuple[int, int, bytes]] = []
 
-    def give(self, port: int, entries: Any, count: int) -> None:
-        self.blocks.append((self.now, port, bytes(entries[:count * ENTRY.size])))
-        super().give(port, entries, count)
+    def give(self, port: int, count: int) -> None:
+        self.blocks.append((self.now, port, bytes(self.block(port)[:count * ENTRY.size])))
+        super().give(port, count)
 
 
 def ran(program: Any, tracing: bool = True, description: Description = SLOW

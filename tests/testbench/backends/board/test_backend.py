@@ -305,7 +305,8 @@ def test_serves_attention() -> None:
                          9 * PAGE_BYTES, 8)))
         for port in range(2):
             if needs >> port & 1:
-                box.give(port, bytes([1]) * 4 * ENTRY_WORDS * BLOCK, 1)
+                box.block(port)[:] = bytes([1]) * 4 * ENTRY_WORDS * BLOCK
+                box.give(port, 1)
         return not expired
 
     found.memories[1].write(9 * PAGE_BYTES + 8, b"before!!")
