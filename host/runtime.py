@@ -74,8 +74,8 @@ class Runtime:
         self.mailbox = mailbox
         self._cpus = cpus
         kind = Port if tracing else QuietPort
-        self.ports = [kind(number, number // cpus, costs, number % cpus, mailbox.block(number))
-                      for number in range(ports)]
+        self.ports = [kind(number, number // cpus, costs, number % cpus, mailbox.block(number),
+                           mailbox.answers(number)) for number in range(ports)]
         running = {number for number, program in enumerate(each) if program is not None}
         views: list[Node] = []
         self._running_port = Running()
@@ -107,7 +107,7 @@ class Runtime:
         self._by_bit = {1 << index: (index, port, None if coroutine is None else coroutine.send)
                         for index, (port, coroutine) in enumerate(
                             zip(self.ports, self._coroutines, strict=True))}
-        self._look, self._answers, self._give = mailbox.look, mailbox.answers, mailbox.give
+        self._look, self._give = mailbox.look, mailbox.give
 
     @property
     def results(self) -> list[Any]:
@@ -144,7 +144,7 @@ class Runtime:
             index, port, resume = self._by_bit[lowest]
             self._running_port.port = port
             try:
-                port.accept(self._answers(index), now)
+                port.accept(now)
                 if port.queue and port.follow():
                     pass  # only the port was woken
                 elif resume is None:

@@ -38,7 +38,7 @@ class Data:
         The kind of its basic elements, 0 if nobody says (:func:`~.datatypes.element_of`).
     """
 
-    __slots__ = ("pieces", "length", "element", "_parts", "_process", "_staging")
+    __slots__ = ("pieces", "length", "element", "_near", "_parts", "_process", "_staging")
 
     def __init__(self, process: Process, base: int, places: list[Piece], flat: Any = None,
                  staging: tuple[Store, int, int] | None = None) -> None:
@@ -52,10 +52,14 @@ class Data:
         self._process = process
         self._parts: list[tuple[int, memoryview]] = []
         """Where each piece is in memory, and in the array."""
+        self._near = 0
+        """The physical address of a message of one piece in one page."""
         if flat is not None:
             view = flat.data
             for at, length in places:
                 self._parts.append((base + at, view[at:at + length]))
+            if len(places) == 1:
+                self._near = process.near(*self.pieces[0])
         self._staging = staging
 
     def of(self, dtype: np.dtype[Any] | None) -> "Data":
@@ -65,12 +69,21 @@ class Data:
 
     def save(self) -> "Data":
         """Put the array's bytes into memory, in no time."""
+        if self._near:
+            self._process.memory.write(self._near, self._parts[0][1])
+            return self
         for address, part in self._parts:
             self._process.write(address, part)
         return self
 
     def fill(self, length: int) -> None:
         """Take the first ``length`` bytes from memory into the array, in no time."""
+        if self._near:
+            part = self._parts[0][1]
+            if length < len(part):
+                part = part[:max(length, 0)]
+            part[:] = self._process.memory.view(self._near, len(part))
+            return
         for address, part in self._parts:
             if length < len(part):
                 part = part[:max(length, 0)]

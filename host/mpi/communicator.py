@@ -152,7 +152,7 @@ class Comm(Collectives):
                                               self._data(buf, "Recv"), source, tag)
         await begun
         if not request.done:
-            await self.library.engine.until_done(request)
+            await self.library.engine.until_done(request, request.describe)
         return self.library.taken(request)
 
     @called(Call.Irecv)

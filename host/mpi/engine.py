@@ -32,6 +32,19 @@ Result = TypeVar("Result")
 Later = tuple[bytes, Pieces, Callable[[], Any] | None]
 
 
+class _Condition:
+    """Done if ``holds()``: what is awaited like a request."""
+
+    __slots__ = ("_holds",)
+
+    def __init__(self, holds: Callable[[], Any]) -> None:
+        self._holds = holds
+
+    @property
+    def done(self) -> Any:
+        return self._holds()
+
+
 class Engine:
     """Sends packets to ranks and handles those that arrive.
 
@@ -141,12 +154,12 @@ class Engine:
         if self.tasks and not self._stepping:
             await self._go_on()
 
-    def until_done(self, request: Request) -> Awaitable[None]:
-        """Handle what arrives until ``request`` has ended (:meth:`until`)."""
-        return self.until(partial(getattr, request, "done"), request.describe)
+    def until(self, condition: Callable[[], Any], what: Callable[[], str]) -> Awaitable[None]:
+        """Handle what arrives until ``condition()`` holds (:meth:`until_done`)."""
+        return self.until_done(_Condition(condition), what)
 
-    async def until(self, condition: Callable[[], Any], what: Callable[[], str]) -> None:
-        """Handle what arrives until ``condition()`` holds.
+    async def until_done(self, awaited: "Request | _Condition", what: Callable[[], str]) -> None:
+        """Handle what arrives until ``awaited`` is done, of which ``what`` tells in words.
 
         Raises
         ------
@@ -154,15 +167,15 @@ class Engine:
             It never will.
         """
         if self._stepping:
-            while not condition():
-                await aside(condition, what)
+            while not awaited.done:
+                await aside(partial(getattr, awaited, "done"), what)
             return
         port, world = self._port, self._world
         if self._later:
             await self._send_later()
         if self.tasks:
             await self._go_on()
-        while not condition():
+        while not awaited.done:
             packet = None
             for channel in self._aside:
                 if channel.busy or port.marking:

@@ -287,7 +287,7 @@ class Mpi:
     async def until_done(self, request: Request) -> Status:
         """Wait for ``request`` inside a call; its status."""
         if not request.done:
-            await self.engine.until_done(request)
+            await self.engine.until_done(request, request.describe)
         return self.taken(request)
 
     @staticmethod
@@ -329,8 +329,7 @@ class Mpi:
         open_ = [one for one in requests if not one.taken]
         for request in open_:
             if not request.done:
-                await self.engine.until(lambda one=request: one.done,
-                                        lambda one=request: _among(one, open_))
+                await self.engine.until_done(request, lambda one=request: _among(one, open_))
         return self._all(requests)
 
     @called(Call.Waitany)

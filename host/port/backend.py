@@ -32,7 +32,8 @@ class Mailbox(Protocol):
         ...
 
     def answers(self, port: int) -> memoryview | bytes | bytearray:
-        """The port's answers, ``BLOCK * ANSWER_WORDS`` 32-bit words, little-endian."""
+        """Memory of the port's answers, ``BLOCK * ANSWER_WORDS`` 32-bit words, little-endian. They
+        are there when it waits for a block."""
         ...
 
     def block(self, port: int) -> bytearray | memoryview:

@@ -134,8 +134,10 @@ class Port(Work):
     marking = True
 
     def __init__(self, number: int, node: int, costs: Costs, cpu: int = 0,
-                 entries: bytearray | memoryview | None = None) -> None:
-        """``entries``: memory of a block, from which the target takes each; None: its own."""
+                 entries: bytearray | memoryview | None = None,
+                 answers: memoryview | bytes | bytearray = b"") -> None:
+        """``entries``: memory of a block, from which the target takes each; None: its own.
+        ``answers``: memory in which the target answers."""
         super().__init__(costs)
         self.number = number
         self.node = node
@@ -154,7 +156,7 @@ class Port(Work):
         self.given = 0
         self.given_at = 0
         self._open: list[tuple[list[int], int, int]] = []
-        self._answers: memoryview | bytes | bytearray = b""
+        self._answers = answers
         self._process = 0
         self._write = W_POSTED if costs.posted else W_WRITE
         self.executed = EXECUTED
@@ -509,7 +511,7 @@ class Port(Work):
         settles, self._settles = self._settles, False
         return not settles
 
-    def accept(self, answers: memoryview | bytes | bytearray, now: int) -> None:
+    def accept(self, now: int) -> None:
         """Take the answers of the block that was given, at cycle ``now``.
 
         Raises
@@ -521,8 +523,7 @@ class Port(Work):
         if not given:
             self.cycle = now
             return
-        self._answers = answers
-        low, self.status, self.data = _unpack(answers, (given - 1) * ANSWER_BYTES)
+        low, self.status, self.data = _unpack(self._answers, (given - 1) * ANSWER_BYTES)
         self.cycle = now - (now - low & LOW)
         if self._open or self.status & UNUSUAL:
             self._look_back(given - 1, now)

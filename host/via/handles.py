@@ -18,8 +18,7 @@ __all__ = ["Cq", "CqEntry", "ErrorDescriptor", "Nic", "Peer", "Posted", "Ptag", 
            "WorkQueue"]
 
 
-@dataclass(slots=True, eq=False)
-class Posted:
+class Posted(NamedTuple):
     """A descriptor in a work queue.
 
     ``status`` is the physical address of the word with its Length and Status that the consumer's
@@ -86,7 +85,7 @@ class WorkQueue:
         page = vi.nic.process.node.nic_address(DOORBELL_PAGES) + vi.number * PAGE
         self.doorbell = page + (Doorbell.RECEIVE if receive else Doorbell.SEND)
         self.arming = page + (Doorbell.ARM_RECEIVE if receive else Doorbell.ARM_SEND)
-        self.known: dict[tuple[int, int], tuple[int, int]] = {}
+        self.known: dict[tuple[int, int], tuple[int, int, int, bool]] = {}
         self.post = int(Activity.POST_RECEIVE if receive else Activity.POST_SEND)
         self.complete = int(Activity.RECEIVE_COMPLETE if receive else Activity.SEND_COMPLETE)
 

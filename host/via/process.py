@@ -157,6 +157,10 @@ class Process:
         page = self._pages.get(va >> self._shift)
         return 0 if page is None else page | va & self._mask
 
+    def near(self, va: int, length: int) -> int:
+        """The same, or 0, if these bytes are not in one page."""
+        return self.place(va) if (va & self._mask) + length <= self.page_bytes else 0
+
     def _outside(self, va: int) -> ValueError:
         return ValueError(f"process {self.number} of node {self.node.number} has no memory at "
                           f"{va:#x}")

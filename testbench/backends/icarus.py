@@ -39,7 +39,8 @@ class IcarusMailbox:
         self._go_handle = dut.go._handle
         self._count = [getattr(dut, f"port{p}_count")._handle for p in range(self.ports)]
         self._entries = [getattr(dut, f"port{p}_entries")._handle for p in range(self.ports)]
-        self._answers = [getattr(dut, f"port{p}_answers")._handle for p in range(self.ports)]
+        self._answers = [(getattr(dut, f"port{p}_answers")._handle, bytearray(ANSWERS_BYTES))
+                         for p in range(self.ports)]
         self._blocks = [bytearray(BLOCK * ENTRY_BYTES) for _ in range(self.ports)]
         self._go = 0
         self._format = f"0{8 * BLOCK * ENTRY_BYTES}b"
@@ -49,14 +50,18 @@ class IcarusMailbox:
         return _number(self._cycle)
 
     def look(self) -> tuple[int, int, int]:
-        return self.cycle(), _number(self._waiting), _number(self._expired)
+        waiting = _number(self._waiting)
+        for port, (handle, answers) in enumerate(self._answers):
+            if waiting >> port & 1:
+                answers[:] = _number(handle).to_bytes(ANSWERS_BYTES, "little")
+        return self.cycle(), waiting, _number(self._expired)
 
     def crash(self) -> tuple[int, ...]:
         report = _number(self._crash)
         return tuple(report >> 32 * word & 0xFFFF_FFFF for word in range(CRASH_WORDS))
 
-    def answers(self, port: int) -> bytes:
-        return _number(self._answers[port]).to_bytes(ANSWERS_BYTES, "little")
+    def answers(self, port: int) -> bytearray:
+        return self._answers[port][1]
 
     def block(self, port: int) -> bytearray:
         return self._blocks[port]

@@ -41,6 +41,8 @@ HALF = struct.Struct("<I")
 TRACE_AT, STATUS_AT = 16, 28
 """Offsets of the trace number and of Status."""
 STATUS_WORD = 24
+_new = tuple.__new__
+"""Makes a named tuple of a tuple as it is: a post has no time for more."""
 HANDLE = ADDRESS.offset("handle")
 SETTLE = 50
 """Cycles between two checks whether a VI's queues are flushed; more than a doorbell or a status
@@ -162,25 +164,27 @@ class DoorbellQueues(MemoryQueues):
                 port.put_touch(tail, NEXT.size, True)
         # If there can be no descriptor, or the CPU cannot write to it, the NIC finds and reports
         # this, too, and the consumer gets the descriptor back as flushed.
-        word, at = queue.known.get((va, handle)) or self._known(queue, va, handle)
+        word, at, status, counted = (queue.known.get((va, handle))
+                                     or self._known(queue, va, handle))
         if at:
             self._write_word(at + TRACE_AT, trace)
             self._write_word(at + STATUS_AT, 0)
             port.put_touch(at + TRACE_AT, 16, True)
-            entries.append(Posted(va, handle, at + STATUS_WORD, trace, word != BAD_TOKEN))
-        else:
-            entries.append(Posted(va, handle, self.flushed[queue.receive], trace,
-                                  not word % DESCRIPTOR_ALIGN))
+        entries.append(_new(Posted, (va, handle, status, trace, counted, None)))
         self._ring(queue, word, trace)
         queue.posted += 1
         return NOTHING
 
-    def _known(self, queue: WorkQueue, va: int, handle: int) -> tuple[int, int]:
-        """The doorbell's value for the descriptor at ``va``, and its physical address, 0 if it has
-        none; kept for the next time, as a page that a process has stays where it is."""
-        found = token(va, handle), 0 if va % DESCRIPTOR_ALIGN else queue.vi.nic.process.place(va)
-        if found[1]:
-            queue.known[va, handle] = found
+    def _known(self, queue: WorkQueue, va: int, handle: int) -> tuple[int, int, int, bool]:
+        """The doorbell's value for the descriptor at ``va``; its physical address, 0 if it has
+        none; ``status`` and ``counted`` of what is posted. Kept for the next time, as a page that a
+        process has stays where it is."""
+        word, at = token(va, handle), 0
+        if not va % DESCRIPTOR_ALIGN:
+            at = queue.vi.nic.process.place(va)
+        if not at:
+            return word, 0, self.flushed[queue.receive], not word % DESCRIPTOR_ALIGN
+        found = queue.known[va, handle] = word, at, at + STATUS_WORD, word != BAD_TOKEN
         return found
 
     async def _post_later(self, queue: WorkQueue, va: int, handle: int, trace: int

@@ -64,6 +64,12 @@ class Caller:
     def is_vi(self, vi: Any) -> bool:
         return vi.__class__ is Vi and vi.open and vi.nic.process is self.process
 
+    def may_post(self, vi: Any, descriptor: Any, handle: Any) -> bool:
+        """Whether ``vi`` is one, and the others can be an address and a memory handle."""
+        return (vi.__class__ is Vi and vi.open and vi.nic.process is self.process
+                and descriptor.__class__ is int and handle.__class__ is int
+                and not descriptor >> 64 and not handle >> 32)
+
     def is_cq(self, cq: Any, nic: Nic | None = None) -> bool:
         return (cq.__class__ is Cq and cq.open and cq.nic.process is self.process
                 and nic in (None, cq.nic))

@@ -24,9 +24,6 @@ class Posting:
 
     def post(self, queue: WorkQueue, descriptor: int, handle: int) -> Awaitable[VIP_RETURN | None]:
         """Post ``descriptor`` to ``queue``. None: it is posted."""
-        if (descriptor.__class__ is not int or handle.__class__ is not int
-                or descriptor >> 64 or handle >> 32):
-            return self._refused()
         trace = self._node.trace_number()
         port = self._port
         if port.marking:
@@ -45,6 +42,3 @@ class Posting:
         self._port.mark(activity, END, trace)
         await self._kernel.attend(posted=True)
         return result
-
-    async def _refused(self) -> VIP_RETURN:
-        return VIP_RETURN.INVALID_PARAMETER

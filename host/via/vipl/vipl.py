@@ -217,13 +217,13 @@ class Vipl:
     async def VipPostSend(self, vi: Vi, descriptor: int, handle: int) -> VIP_RETURN:
         """Post the send, RDMA write or RDMA read descriptor at address ``descriptor``, in memory
         registered as ``handle``."""
-        if not self._caller.is_vi(vi):
+        if not self._caller.may_post(vi, descriptor, handle):
             return VIP_RETURN.INVALID_PARAMETER
         return await self.posting.post(vi.send, descriptor, handle) or SUCCESS
 
     async def VipPostRecv(self, vi: Vi, descriptor: int, handle: int) -> VIP_RETURN:
         """Post a receive descriptor."""
-        if not self._caller.is_vi(vi):
+        if not self._caller.may_post(vi, descriptor, handle):
             return VIP_RETURN.INVALID_PARAMETER
         return await self.posting.post(vi.receive, descriptor, handle) or SUCCESS
 

@@ -38,7 +38,7 @@ class BoardMailbox:
         self.ended = False
         self.given: list[tuple[int, ...]] = []
         self.crashed: tuple[int, ...] = (0,) * CRASH_WORDS
-        self.answered = [_NO_ANSWERS] * ports
+        self.answered = [bytearray(_NO_ANSWERS) for _ in range(ports)]
         self._blocks = [bytearray(BLOCK * ENTRY.size) for _ in range(ports)]
 
     def cycle(self) -> int:
@@ -50,7 +50,7 @@ class BoardMailbox:
     def crash(self) -> tuple[int, ...]:
         return self.crashed
 
-    def answers(self, port: int) -> bytes:
+    def answers(self, port: int) -> bytearray:
         return self.answered[port]
 
     def block(self, port: int) -> bytearray:
@@ -106,7 +106,8 @@ class BoardBackend:
         """Reset the target, with memories and trace empty."""
         box = self.mailbox
         box.given.clear()
-        box.answered = [_NO_ANSWERS] * box.ports
+        for answered in box.answered:
+            answered[:] = _NO_ANSWERS
         for memory in self.memories:
             memory.clear()
         self._events = []
@@ -169,8 +170,8 @@ class BoardBackend:
         if response.crash:
             box.crashed = tuple(response.crash)
         for port, words in response.answers.items():
-            box.answered[port] = struct.pack(f"<{len(words)}I", *words).ljust(len(_NO_ANSWERS),
-                                                                             b"\0")
+            box.answered[port][:] = struct.pack(f"<{len(words)}I", *words).ljust(
+                len(_NO_ANSWERS), b"\0")
         for written in response.written:
             node, place = divmod(written.address, self._words)
             self.memories[node].take(place, written.strobe, written.word)
