@@ -64,8 +64,8 @@ class Channel(Protocol):
         ...
 
     def generous(self, rank: int) -> bool:
-        """Whether a message may go to ``rank`` with its data at once, and others still after
-        it."""
+        """Whether a message may go to ``rank`` with its data at once, and others still after it:
+        the channel is :meth:`ready`, and more."""
         ...
 
     def send(self, rank: int, header: bytes, pieces: Pieces) -> Awaitable[None]:

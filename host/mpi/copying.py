@@ -90,16 +90,20 @@ def queue_traffic(process: Process, source: Pieces | int, destination: Pieces | 
     if port.marking:
         port.mark(COPY, BEGIN, 0)
     words = -(-length // 8)
-    for side in (source, destination):
-        if not isinstance(side, int) and len(side) > words:
-            words = len(side)
+    # To find that something is no instance of int takes as long as a call: once a side.
+    place = isinstance(source, int)
+    into = isinstance(destination, int)
+    if not place and len(source) > words:
+        words = len(source)
+    if not into and len(destination) > words:
+        words = len(destination)
     port.work("copy_word", words)
-    if isinstance(source, int):
+    if place:
         port.put_touch(source, length)
     else:
         for at, size in source:
             process.queue_touch(at, size)
-    if isinstance(destination, int):
+    if into:
         port.put_touch(destination, length, True)
     else:
         _queue_stores(process, destination, length)

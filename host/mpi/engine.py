@@ -87,7 +87,7 @@ class Engine:
         return not self._later
 
     def generous(self, rank: int) -> bool:
-        """Whether a message may go to ``rank`` with its data at once."""
+        """Whether a message may go to ``rank`` with its data at once, by :meth:`send`."""
         return (not self._later or not self._later.get(rank)) and self.to[rank].generous(rank)
 
     def packet(self, rank: int, header: bytes, pieces: Pieces = (),
@@ -98,10 +98,11 @@ class Engine:
             self._port.spend(self._prices.later)
             self._later.setdefault(rank, deque()).append((header, pieces, left))
             return NOTHING
-        return self._send(rank, header, pieces, left)
+        return self.send(rank, header, pieces, left)
 
-    async def _send(self, rank: int, header: bytes, pieces: Pieces,
-                    left: Callable[[], Any] | None) -> None:
+    async def send(self, rank: int, header: bytes, pieces: Pieces,
+                   left: Callable[[], Any] | None) -> None:
+        """The same, where no other packet waits and the channel is ready."""
         self._port.spend(self._prices.packet)
         self._world.under_way[rank] += 1
         sending = self.to[rank].send(rank, header, pieces)
@@ -133,7 +134,7 @@ class Engine:
         for rank, later in list(self._later.items()):
             channel = self.to[rank]
             while later and channel.ready(rank):
-                await self._send(rank, *later.popleft())
+                await self.send(rank, *later.popleft())
             if not later:
                 del self._later[rank]
 

@@ -8,8 +8,8 @@ from enum import IntEnum
 from struct import Struct
 from typing import NamedTuple
 
-__all__ = ["CHANNEL_AT", "HEADER_BYTES", "LONG", "LONG_BYTES", "Header", "Packet", "pack_short",
-           "parse"]
+__all__ = ["CHANNEL_AT", "EAGER_SYNC", "HEADER_BYTES", "LONG", "LONG_BYTES", "Header", "Packet",
+           "pack_short", "parse"]
 
 _SHORT = Struct("<BxHHHiIII")
 _LONG = Struct("<BxHHHiIIIQQ")
@@ -43,6 +43,8 @@ class Packet(IntEnum):
     """Nothing but what the channel tells."""
 
 
+EAGER_SYNC = Packet.EAGER_SYNC
+"""For what each message is asked: a member looked up at its class takes as long as ten others."""
 LONG = frozenset({Packet.REQUEST, Packet.REPLY})
 """Kinds with a long header."""
 

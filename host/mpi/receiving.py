@@ -10,7 +10,7 @@ from .datatypes import element_name
 from .ends import BOUNCE, Ends
 from .errors import ErrorClass, MpiError
 from .matching import Matching, Unexpected
-from .packets import Header, Packet
+from .packets import EAGER_SYNC, Header, Packet
 from .requests import Receive
 
 __all__ = ["Receiving"]
@@ -52,7 +52,7 @@ class Receiving:
         if header.kind == Packet.REQUEST:
             await self._reply(receive, header, message.world_rank)
             return
-        if header.kind == Packet.EAGER_SYNC:
+        if header.kind == EAGER_SYNC:
             await self._synced(message.world_rank, header)
         if receive.error is None:
             self._ends.charge_blocks(receive.data)
@@ -75,7 +75,7 @@ class Receiving:
             self.matching.keep(Unexpected(header, packet.rank, place))
             return
         self._match(receive, header)
-        if header.kind == Packet.EAGER_SYNC:
+        if header.kind == EAGER_SYNC:
             await self._synced(packet.rank, header)
         if receive.error is None:
             if len(receive.data.pieces) > 1:

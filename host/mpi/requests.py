@@ -34,13 +34,13 @@ class Request:
         Whether a call has completed it.
     """
 
-    # What each begins with is its class's, and its own when it changes.
-    done = False
-    error: MpiError | None = None
-    taken = False
+    # What few have is their class's, and their own when it changes. What every request is asked is
+    # its own, as to look it up at the class takes longer.
     _status: Status | None = None
 
     def __init__(self, library: Any, comm: Any = None, number: int = 0) -> None:
+        self.done = self.taken = False
+        self.error: MpiError | None = None
         self.library = library
         self.comm = comm
         self.number = number
@@ -141,6 +141,8 @@ class Send(Request):
 
     def __init__(self, library: Any, number: int, call: str, comm: Any, rank: int, context: int,
                  tag: int, data: Data, kind: Packet) -> None:
+        self.done = self.taken = False
+        self.error = None
         self.library = library
         self.comm = comm
         self.number = number
@@ -180,6 +182,8 @@ class Receive(Request):
 
     def __init__(self, library: Any, number: int, call: str, comm: Any, rank: int, context: int,
                  tag: int, data: Data) -> None:
+        self.done = self.taken = False
+        self.error = None
         self.library = library
         self.comm = comm
         self.number = number

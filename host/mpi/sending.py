@@ -7,12 +7,12 @@
 - *Bounce*: a request, a reply, and the data in parts through the buffers of the channel.
 """
 
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 
 from .channel import Arrived
 from .copying import Piece, copy, cut
 from .ends import READ, Ends
-from .packets import Header, Packet, pack_short
+from .packets import EAGER_SYNC, Header, Packet, pack_short
 from .requests import Send
 
 __all__ = ["Sending"]
@@ -44,25 +44,29 @@ class Sending:
             self._ends.charge_blocks(data)
         if data.length > self._eager[rank]:
             return self._request(send)
-        return self._with_data(send) if engine.generous(rank) else self._when_generous(send)
+        if engine.generous(rank):
+            return self._with_data(send, engine.send)
+        return self._when_generous(send)
 
     async def _when_generous(self, send: Send) -> None:
         """Begin a short ``send``, for which there may be credits by now."""
         engine, rank = self._engine, send.world_rank
         await engine.look()
-        if engine.generous(rank) or not send.data.length:
-            await self._with_data(send)
+        if engine.generous(rank):
+            await self._with_data(send, engine.send)
+        elif not send.data.length:
+            await self._with_data(send, engine.packet)
         else:
             await self._request(send)
 
-    def _with_data(self, send: Send) -> Awaitable[None]:
-        """A packet of the whole message."""
+    def _with_data(self, send: Send, put: Callable[..., Awaitable[None]]) -> Awaitable[None]:
+        """``put`` a packet of the whole message."""
         data, number, left = send.data, send.number, send.ended
-        if send.kind is Packet.EAGER_SYNC:
+        if send.kind is EAGER_SYNC:
             self._open[number], left = send, None
         header = pack_short(send.kind, send.context, send.comm.rank, data.element, send.tag,
                             data.length, number, 0)
-        return self._engine.packet(send.world_rank, header, data.pieces, left)
+        return put(send.world_rank, header, data.pieces, left)
 
     async def _request(self, send: Send) -> None:
         """A packet that asks for the receive of ``send``."""

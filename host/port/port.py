@@ -129,9 +129,7 @@ class Port(Work):
     __slots__ = ("number", "node", "cpu", "entries", "count", "cycle", "status", "data", "log",
                  "waiting_text", "given", "given_at", "_open", "_answers", "executed",
                  "_check", "_process", "_write", "sent_again", "queue",
-                 "_settles", "_array")
-
-    marking = True
+                 "_settles", "_array", "marking")
 
     def __init__(self, number: int, node: int, costs: Costs, cpu: int = 0,
                  entries: bytearray | memoryview | None = None,
@@ -139,6 +137,7 @@ class Port(Work):
         """``entries``: memory of a block, from which the target takes each; None: its own.
         ``answers``: memory in which the target answers."""
         super().__init__(costs)
+        self.marking = True
         self.number = number
         self.node = node
         self.cpu = cpu

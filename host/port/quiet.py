@@ -1,5 +1,7 @@
 """A port that keeps no marks."""
 
+from typing import Any
+
 from .port import UNKEPT, Port
 
 __all__ = ["QuietPort"]
@@ -11,7 +13,9 @@ class QuietPort(Port):
 
     __slots__ = ()
 
-    marking = False
+    def __init__(self, *arguments: Any, **named: Any) -> None:
+        super().__init__(*arguments, **named)
+        self.marking = False
 
     def mark(self, activity: int, kind: int, number: int) -> list[int]:
         self.rounded = self.parts

@@ -59,13 +59,14 @@ class Work:
 
     def work(self, item: str, count: int = 1) -> None:
         """Spend ``count`` of the cost item ``item``."""
-        price = self._price.get(item)
-        if price is None:
-            raise ValueError(f"unknown cost item {item!r}; there are {', '.join(self._price)}")
         if count < 0:
             raise ValueError(f"count must not be negative, not {count}")
+        try:
+            self.parts += self._price[item] * count
+        except KeyError:
+            raise ValueError(f"unknown cost item {item!r}; there are {', '.join(self._price)}"
+                             ) from None
         self._items[item] += count
-        self.parts += price * count
 
     def compute(self, item: str, count: int) -> None:
         """Spend ``count`` of ``item``, one of APP_ITEMS. Fractions of a CPU cycle add up."""

@@ -153,7 +153,7 @@ class Ring:
         """Physical address and phase of the next entry."""
         seen, size = self.seen, self.size
         index, each = seen & size - 1, self.per_place
-        return self.places[index // each] + 8 * (index & each - 1), int(not seen & size)
+        return self.places[index // each] + 8 * (index & each - 1), 0 if seen & size else 1
 
 
 class Cq:

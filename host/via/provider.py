@@ -143,7 +143,8 @@ class Provider(Protocol):
 
     def take(self, queue: WorkQueue) -> Awaitable[None]:
         """The oldest of ``queue.entries``, which is done, will be handed to the consumer: write to
-        its memory whatever the NIC has not written. The entry is still in ``queue``."""
+        its memory whatever the NIC has not written. The entry is still in ``queue``. It need not be
+        called for one without a ``shadow``."""
         ...
 
     async def arm(self, queue: WorkQueue) -> None:

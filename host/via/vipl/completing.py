@@ -54,7 +54,8 @@ class Completing:
             result = (NOT_DONE if queue.entries else DESCRIPTOR_ERROR), None
             port.mark(EMPTY_CHECK, END, 0)
         else:
-            await provider.take(queue)
+            if queue.entries[0].shadow is not None:
+                await provider.take(queue)
             result = self._taken(queue, completed, begin)
         await self._kernel.attend(completed is not None)
         return result
@@ -122,7 +123,8 @@ class Completing:
             port.mark(EMPTY_CHECK, END, 0)
             result: Done = DESCRIPTOR_ERROR, None
         else:
-            await provider.take(queue)
+            if queue.entries[0].shadow is not None:
+                await provider.take(queue)
             result = self._taken(queue, completed, begin)
         await kernel.attend(completed is not None)
         return result
