@@ -137,7 +137,10 @@ class Runtime:
         back end at each attention, within the time step. Return whether there is more to come."""
         if self.done:
             return False
-        now, needs, expired = self._look()
+        # What is called often and is kept in an attribute is called by a name: Python takes a
+        # method's lookup else, which finds no method.
+        look, give = self._look, self._give
+        now, needs, expired = look()
         while needs:
             lowest = needs & -needs
             needs ^= lowest
@@ -177,7 +180,7 @@ class Runtime:
             port.given = count
             port.given_at = now
             port.count = 0
-            self._give(index, count)
+            give(index, count)
         if expired:
             report, pc, cause = self.mailbox.crash()
             if CRASH.unpack(report)["valid"]:

@@ -5,6 +5,8 @@ Copies, checksums, cache misses, PIO, the context switch and select's descriptor
 they happen.
 """
 
+from typing import TYPE_CHECKING
+
 from ..port.costs import Path
 from ..port.node import Node
 from ..port.work import Charge
@@ -55,10 +57,11 @@ PATHS = (CALL, OPEN, WRITE, OUTPUT, IP_OUTPUT, DRIVER_SEND, REPORT, INTERRUPT, D
 class Prices:
     """The paths as a CPU charges them: ``port.spend(prices.call)``. One for each CPU."""
 
+    if TYPE_CHECKING:
+        # A class that has this takes three times as long to give what is there.
+        def __getattr__(self, name: str) -> Charge: ...
+
     def __init__(self, node: Node) -> None:
         scale = node.description.tcp.path_scale
         for path in PATHS:
             setattr(self, path.name.removeprefix("tcp_"), node.port.path(path, scale))
-
-    def __getattr__(self, name: str) -> Charge:
-        raise AttributeError(f"the kernel's path has no part {name!r}")

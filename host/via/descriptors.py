@@ -26,6 +26,7 @@ __all__ = ["Descriptor", "Segment", "Single", "allocate", "build", "length_of", 
            "queue", "rdma_read", "rdma_write", "read", "receive", "send"]
 
 DONE, ERRORS, IMMEDIATE = int(Status.DONE), int(Status.ERRORS), int(Status.IMMEDIATE)
+SINGLE_BYTES = ONE_SEGMENT.size
 LENGTH_AT = 24
 """Offset of the word with Length and Status."""
 LENGTH = 0xFFFF_FFFF
@@ -126,10 +127,10 @@ class Single:
 
     def queue(self, length: int) -> None:
         """Build it for ``length`` bytes (:func:`queue`)."""
-        port, at = self._port, self._at
+        port, at, write = self._port, self._at, self._write
         port.spend(self._price)
-        port.put_touch(at, ONE_SEGMENT.size, True)
-        self._write(at, 0, 0, 1, 0, 0, 0, length, 0, self.buffer, self.handle, length)
+        port.put_touch(at, SINGLE_BYTES, True)
+        write(at, 0, 0, 1, 0, 0, 0, length, 0, self.buffer, self.handle, length)
 
 
 def queue(process: Process, va: int, data: bytes) -> None:

@@ -36,6 +36,7 @@ __all__ = ["BAD_TOKEN", "DoorbellQueues", "NEXT", "SETTLE", "STATUS_WORD", "attr
 
 NEXT = struct.Struct("<QI")
 """Next and NextHandle, with which a descriptor begins."""
+NEXT_BYTES = NEXT.size
 HALF = struct.Struct("<I")
 """Half a word of a descriptor."""
 TRACE_AT, STATUS_AT = 16, 28
@@ -103,6 +104,8 @@ class DoorbellQueues(MemoryQueues):
     def __init__(self, node: Node, records: Records) -> None:
         super().__init__(node, records)
         self._nic = node.nic_offset
+        self._most_before = BLOCK - 2 - self.tokens
+        """Entries of the port's block behind which there is room for a post."""
         self._write_next = node.memory.writer(NEXT)
         self._write_word = node.memory.writer(HALF)
         self.table = self._make_table()
@@ -150,7 +153,7 @@ class DoorbellQueues(MemoryQueues):
     def post(self, queue: WorkQueue, va: int, handle: int, trace: int
              ) -> Awaitable[VIP_RETURN | None]:
         port = self.port
-        if port.count > BLOCK - 2 - self.tokens:
+        if port.count > self._most_before:
             return self._post_later(queue, va, handle, trace)
         entries = queue.entries
         if not entries:
@@ -159,16 +162,17 @@ class DoorbellQueues(MemoryQueues):
             port.spend(self.paths.post_linked)
             last = entries[-1].status
             if last not in self.flushed:
-                tail = last - STATUS_WORD
-                self._write_next(tail, va, handle)
-                port.put_touch(tail, NEXT.size, True)
+                tail, write = last - STATUS_WORD, self._write_next
+                write(tail, va, handle)
+                port.put_touch(tail, NEXT_BYTES, True)
         # If there can be no descriptor, or the CPU cannot write to it, the NIC finds and reports
         # this, too, and the consumer gets the descriptor back as flushed.
         word, at, status, counted = (queue.known.get((va, handle))
                                      or self._known(queue, va, handle))
         if at:
-            self._write_word(at + TRACE_AT, trace)
-            self._write_word(at + STATUS_AT, 0)
+            write = self._write_word
+            write(at + TRACE_AT, trace)
+            write(at + STATUS_AT, 0)
             port.put_touch(at + TRACE_AT, 16, True)
         entries.append(_new(Posted, (va, handle, status, trace, counted, None)))
         self._ring(queue, word, trace)
