@@ -18,7 +18,8 @@ __all__ = ["Cq", "CqEntry", "ErrorDescriptor", "Nic", "Peer", "Posted", "Ptag", 
            "WorkQueue"]
 
 
-class Posted(NamedTuple):
+@dataclass(slots=True, eq=False)
+class Posted:
     """A descriptor in a work queue.
 
     ``status`` is the physical address of the word with its Length and Status that the consumer's

@@ -42,8 +42,6 @@ HALF = struct.Struct("<I")
 TRACE_AT, STATUS_AT = 16, 28
 """Offsets of the trace number and of Status."""
 STATUS_WORD = 24
-_new = tuple.__new__
-"""Makes a named tuple of a tuple as it is: a post has no time for more."""
 HANDLE = ADDRESS.offset("handle")
 SETTLE = 50
 """Cycles between two checks whether a VI's queues are flushed; more than a doorbell or a status
@@ -174,7 +172,7 @@ class DoorbellQueues(MemoryQueues):
             write(at + TRACE_AT, trace)
             write(at + STATUS_AT, 0)
             port.put_touch(at + TRACE_AT, 16, True)
-        entries.append(_new(Posted, (va, handle, status, trace, counted, None)))
+        entries.append(Posted(va, handle, status, trace, counted))
         self._ring(queue, word, trace)
         queue.posted += 1
         return NOTHING
