@@ -129,7 +129,7 @@ class Port(Work):
     __slots__ = ("number", "node", "cpu", "entries", "count", "cycle", "status", "data", "log",
                  "waiting_text", "given", "given_at", "_open", "_answers", "executed",
                  "_check", "_process", "_write", "sent_again", "queue",
-                 "_settles", "_array", "marking")
+                 "_settles", "marking")
 
     def __init__(self, number: int, node: int, costs: Costs, cpu: int = 0,
                  entries: bytearray | memoryview | None = None,
@@ -142,7 +142,6 @@ class Port(Work):
         self.node = node
         self.cpu = cpu
         self.entries = bytearray(BLOCK * ENTRY_BYTES) if entries is None else entries
-        self._array = self.entries
         self.queue: deque[_Block] = deque()
         self._settles = False
         self.count = 0
@@ -503,7 +502,6 @@ class Port(Work):
         """Take the block that follows the one just executed. Whether it goes to the target at once;
         else it is the one being put together, and the program goes on."""
         entries, self.count, self._open = self.queue.popleft()
-        self.entries = self._array
         self.entries[:] = entries
         if self.queue:
             return True
