@@ -60,6 +60,11 @@ class KernelLock(Protocol):
         """What another CPU sleeps for may have come about: it is told when this one leaves."""
         ...
 
+    def wrote(self) -> None:
+        """Posted writes are on their way to the NIC that another CPU's must not come before, or
+        between: they arrive before this one leaves."""
+        ...
+
     def sleep(self, timeout: int = 0) -> Awaitable[bool]:
         """Inside the kernel: let others in, and give up the CPU until the interrupt comes or there
         are news, for at most ``timeout`` cycles (0: no limit). Whether the interrupt is to be
@@ -103,6 +108,9 @@ class Alone:
     def news(self) -> None:
         pass
 
+    def wrote(self) -> None:
+        pass
+
     def sleep(self, timeout: int = 0) -> Awaitable[bool]:
         return self._port.wait_irq(timeout)
 
@@ -139,7 +147,11 @@ class _Held(_Guarded):
 
 class Lock:
     """A spin lock, and beside it in the same line a count that the last one in the kernel moves on
-    if there are news. A CPU that sleeps looks at it every IDLE cycles."""
+    if there are news. A CPU that sleeps looks at it every IDLE cycles.
+
+    The lock is in memory, and a store passes posted writes to the NIC. So a CPU that has written
+    registers which belong together, or whose order counts, reads from the NIC before it leaves:
+    the read comes behind them."""
 
     shared = True
 
@@ -155,6 +167,9 @@ class Lock:
         self._depth = 0
         self._count = 0
         self._news = False
+        self._wrote = False
+        self._posted = node.description.bus.posted
+        self._id = node.register("id")
 
     async def enter(self) -> None:
         port = self._port
@@ -195,6 +210,9 @@ class Lock:
         return _Guarded(self)
 
     async def _let_in(self) -> None:
+        if self._wrote:
+            self._wrote = False
+            await self._port.pio_read(self._id)
         self._port.spend(self._release)
         self._count += self._news
         self._news = False
@@ -203,6 +221,9 @@ class Lock:
 
     def news(self) -> None:
         self._news = True
+
+    def wrote(self) -> None:
+        self._wrote = self._posted
 
     async def sleep(self, timeout: int = 0) -> bool:
         port, depth = self._port, self._depth

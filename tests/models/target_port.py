@@ -229,7 +229,12 @@ class ModelPort:
     def check(self, index: int, deadline: int | None, once: bool) -> None:
         began = self.model.now
         watch = self.watches[index]
-        cost = 1 if watch[2] < NIC_BASE else self.model.description.bus.pio_read_cycles
+        end = began + self.spend(watch[1])
+        if watch[2] < NIC_BASE:
+            end += 1
+        else:  # behind the posted writes before it
+            end = self.nic_free = (max(end, self.nic_free)
+                                   + self.model.description.bus.pio_read_cycles)
 
         def done() -> None:
             held, word = self.holds(watch)
@@ -244,4 +249,4 @@ class ModelPort:
             else:
                 self.check((index + 1) % len(self.watches), deadline, once)
 
-        self.model.at(began + self.spend(watch[1]) + cost, done)
+        self.model.at(end, done)

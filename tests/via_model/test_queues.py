@@ -1,6 +1,7 @@
 """The VI engine's model: doorbells, work queues, registers, states, translation."""
 
 import pytest
+from nicbed.host.port.port import Watch
 from nicbed.layouts.registers import address
 from nicbed.layouts.via import (
     ADDRESS,
@@ -69,6 +70,21 @@ def test_kernel_registers_are_the_kernel_s():
         assert await raw.get("id") == 0x6263696E
 
     run(program, None)
+
+
+@pytest.mark.parametrize("watched", [0, 1])
+def test_a_poll_of_a_register_comes_behind_posted_writes(watched):
+    """So the kernel that polls for the end of a command never sees the time before it. Polls of
+    several words, too."""
+    async def program(raw):
+        port, at = raw.port, raw.node.register("vi_select")
+        memory = [Watch(raw.node.allocate(8), 1)] * watched
+        for number in range(1, 4):
+            port.put_write(at, 1, number)
+        poll = await port.poll([*memory, Watch(at, 3)], once=True)
+        return poll.timed_out, poll.data
+
+    assert run(program, None, bus__pio_write=20)[0] == (False, 3)
 
 
 @pytest.mark.parametrize("connected", [True, False])

@@ -5,6 +5,7 @@ from ....layouts.registers import address
 from ....layouts.via import TRANSLATION_BYTES, TRANSLATION_FLAGS, TRANSLATION_PLACE
 from ...port.node import Node
 from ...port.port import Watch
+from ...smp.kernel import kernel_lock
 from ..process import Prices
 from ..regions import NoRoom, Region, entry
 
@@ -90,7 +91,12 @@ class HostTable(Table):
 
 
 class NicTable(Table):
-    """In the NIC (via.translation = table)."""
+    """In the NIC (via.translation = table). The registers that an entry is written by are one for
+    all CPUs."""
+
+    def __init__(self, node: Node) -> None:
+        super().__init__(node)
+        self._lock = kernel_lock(node)
 
     async def _write(self, index: int, flags: int, place: int) -> None:
         port = self.port
@@ -99,6 +105,7 @@ class NicTable(Table):
         port.put_write(self._nic + TABLE_INDEX, 1, index)
         port.put_write(self._nic + TABLE_FLAGS, 1, flags)
         port.put_write(self._nic + TABLE_PLACE, 1, place)
+        self._lock.wrote()
 
 
 class PhysicalTable(NicTable):

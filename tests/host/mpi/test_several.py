@@ -91,7 +91,7 @@ def test_the_other_node_has_its_turn_while_this_one_floods():
 
 @pytest.mark.parametrize("channel, nodes, cpus, floods, other, many, most", [
     ("via", 2, 4, [1, 2, 3], 4, 80, 57), more("tcp", 2, 4, [1, 2, 3], 4, 80, 80),
-    ("tcp", 4, 2, [2, 3, 4, 5, 6, 7], 1, 20, 17), ("via", 4, 1, [2, 3], 1, 120, 58),
+    ("tcp", 4, 2, [2, 3, 4, 5, 6, 7], 1, 20, 17), ("via", 4, 1, [2, 3], 1, 120, 118),
     ("tcp", 4, 1, [2, 3], 1, 120, 31)])
 def test_a_rank_that_polls_comes_to_its_message_in_a_flood(channel, nodes, cpus, floods, other,
                                                            many, most):
@@ -163,6 +163,19 @@ def test_processes_of_a_node_have_doorbells_of_their_own():
         return mpi.process.number
 
     assert run(main).results == [[1, 2], [1, 2]]
+
+
+@pytest.mark.parametrize("knobs", [
+    {"cpu__clock_mhz": 300}, {"via__translation": "table"}, {"via__translation": "physical"}],
+    ids=str)
+def test_two_cpus_set_up_one_nic_and_their_library_costs_nothing(knobs):
+    """The kernel's registers are one for all CPUs, and its writes to them are posted."""
+    async def main(mpi):
+        comm, total = mpi.COMM_WORLD, np.zeros(1, int)
+        await comm.Allreduce(np.full(1, mpi.rank), total)
+        return int(total[0])
+
+    assert run(main, limit=1_000_000, cpu__path_scale=0, **knobs).results == [[6, 6], [6, 6]]
 
 
 def test_one_rank_here_and_two_there():

@@ -79,6 +79,15 @@ def test_random_programs_under_faults(channel, nodes, cpus):
 
 
 @pytest.mark.full
+@pytest.mark.parametrize("translation", ["table", "physical"])
+def test_two_cpus_write_one_table_and_their_library_costs_nothing(translation):
+    """The kernel's writes to the table's registers are posted, on a bus that is slow to take
+    them."""
+    ran(describe("via", 2, 2, via__translation=translation), "verilator", [1, 2, 3, 4],
+        **{"cpu.path_scale": 0, "bus.pio_write": 9})
+
+
+@pytest.mark.full
 @pytest.mark.parametrize("cpus", [1, 2])
 @pytest.mark.parametrize("channel", ["via", "via in the kernel", "gm", "tcp"])
 @pytest.mark.skipif(not shutil.which("iverilog"), reason="no Icarus: apt install iverilog")

@@ -25,8 +25,8 @@ class Kernel:
         self.log = []
 
 
-def run(programs):
-    description = Description.model_validate({"node": {"cpus": len(programs)},
+def run(programs, **bus):
+    description = Description.model_validate({"node": {"cpus": len(programs)}, "bus": bus,
                                               "via": {"design": "kernel"}})
 
     def shared(program):
@@ -55,6 +55,39 @@ def test_one_cpu_at_a_time():
     assert len(kernel.log) == 40
     for (one, came), (other, went) in zip(kernel.log[::2], kernel.log[1::2], strict=True):
         assert one == other and (came, went) == ("in", "out")
+
+
+@pytest.mark.parametrize("posted", [True, False])
+def test_what_one_has_written_arrives_before_another_one_enters(posted):
+    """The lock is in memory, which the NIC's registers are far behind."""
+    async def program(cpu, kernel):
+        register = cpu.register("send_base")
+        async with kernel.lock.held():
+            found = await cpu.port.pio_read(register)
+            for value in range(found + 1, found + 4):
+                cpu.port.put_write(register, 1, value)
+            kernel.lock.wrote()
+        return found
+
+    run_ = run([program] * 3, pio_write=100, posted=posted)
+    assert sorted(run_.results[0]) == [0, 3, 6]
+
+
+@pytest.mark.parametrize("posted, writes, wrote, reads", [
+    (True, 1, True, 1), (True, 1, False, 0), (True, 0, False, 0), (False, 1, True, 0)])
+def test_it_is_read_once_and_only_if_it_has_to_be(posted, writes, wrote, reads):
+    async def program(cpu, kernel):
+        async with kernel.lock.held():
+            for _ in range(writes):
+                cpu.port.put_write(cpu.register("send_base"), 1, 1)
+            if wrote:
+                kernel.lock.wrote()
+        async with kernel.lock.held():
+            pass
+        return await cpu.port.flush()
+
+    last = run([program], posted=posted, pio_read=1000).results[0][0]
+    assert 1000 * reads < last < 1000 * reads + 200
 
 
 def test_news_wake_a_cpu_that_sleeps():
