@@ -5,6 +5,7 @@ import re
 import numpy as np
 import pytest
 from nicbed.host.mpi import (
+    BYTE,
     DOUBLE,
     INT,
     ErrorClass,
@@ -16,7 +17,7 @@ from nicbed.host.mpi import (
 )
 
 from tests.models.target import Model
-from tests.programs.mpi import LIMIT, describe, ranks
+from tests.programs.mpi import LIMIT, by_rank, describe, ranks
 
 
 def told(main, nodes=2, channel="via", **knobs):
@@ -43,6 +44,37 @@ def test_truncation(length):
 
     assert told(main) == (f"MPI_ERR_TRUNCATE: rank 1: {length} bytes from rank 0, tag 7, "
                           "COMM_WORLD, and Recv has room for 50")
+
+
+@pytest.mark.parametrize("channel", ["via", "tcp", "shm"])
+def test_a_later_piece_outside_of_memory_is_refused_before_anything_is_copied(channel):
+    """By address, as C programs have it: no copy fails half-way, with a packet's credits told and
+    its buffer taken. A program that catches it goes on in the same cycle."""
+    count = 40
+
+    def main(wrong):
+        async def program(mpi):
+            comm, data = mpi.COMM_WORLD, mpi.empty(300, np.uint8)
+            pieces = [[8 * place for place in range(count)] + [1 << 30]]
+            scattered = BYTE.Create_indexed([4] * (count + 1), *pieces)
+            at, _ = mpi.buffers.data(data, "").pieces[0]
+            for turn in range(count):
+                if comm.rank:
+                    await comm.Recv(data, 0)
+                    assert data[0] == turn
+                    continue
+                data[:] = turn
+                if wrong:
+                    with pytest.raises(MpiError, match=f"ERR_BUFFER: .*no memory at "
+                                                       f"{at + (1 << 30):#x}"):
+                        await comm.Send([at, 1, scattered], 1)
+                await comm.Send(data, 1)
+            return await mpi.port.now()
+        return program
+
+    found, wanted = (Model(describe(channel)).run(ranks(main(wrong), channel=channel), limit=LIMIT)
+                     .results for wrong in (True, False))
+    assert by_rank(found, channel) == by_rank(wanted, channel)
 
 
 @pytest.mark.parametrize("length", [100, 20000])

@@ -4,11 +4,13 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
+from nicbed.host.mpi.copying import BEGIN, COPY, copy
 from nicbed.host.port.node import Node
 from nicbed.host.port.port import Port, Watch
 from nicbed.host.runtime import Stuck
 from nicbed.host.via.agent.memory_queues import DONE, MemoryQueues
 from nicbed.host.via.handles import Cq, WorkQueue
+from nicbed.host.via.process import Process
 from nicbed.host.via.records import Records
 from nicbed.layouts.description import Description
 from nicbed.layouts.operations import BLOCK, ENTRY
@@ -92,6 +94,44 @@ def test_the_target_does_not_see_the_difference(wait, count, tracing):
     assert wakes <= more
     if wait != "end":
         assert wakes <= more - max(0, count // BLOCK - 1)
+
+
+@pytest.mark.parametrize("pieces", range(2, 24, 3))
+@pytest.mark.parametrize("wait", ["settle", "flush", "store", "end"])
+def test_an_error_in_a_later_piece_of_a_copy_loses_nothing(wait, pieces):
+    """What was queued before it is executed when the program that caught it waits next, for
+    whatever it is, and takes as long. Until then the port's cycle is that of the last block."""
+    def program(waits: bool) -> Any:
+        async def main(node: Node) -> list[int]:
+            process, port = Process(node), node.port
+            at = process.allocate(64 * pieces)
+            outside = at + (1 << 30)
+            source = [(at + 64 * one, 24) for one in range(pieces - 1)]
+            port.put_touch(64, 8)
+            if waits:
+                port.mark(COPY, BEGIN, 0)
+                port.work("copy_word", 3 * pieces)
+                for va, length in source:
+                    await process.touch(va, length)
+            else:
+                with pytest.raises(ValueError, match=f"has no memory at {outside:#x}"):
+                    copy(process, [*source, (outside, 24)], [(at, 24 * pieces)])
+                assert port.cycle == 0
+            if wait == "settle":
+                await port.settle()
+            elif wait == "store":
+                await process.store(at, bytes(8))
+            elif wait == "flush":
+                await port.flush()
+            seen = 0
+            if wait != "end":
+                seen = port.cycle
+                copy(process, source, [(at + 64 * (pieces - 1), 24)])
+                await port.settle()
+            return [seen, await port.now()]
+        return main
+
+    assert ran(program(False))[0] == ran(program(True))[0]
 
 
 def test_each_cpu_has_its_own_queue():
