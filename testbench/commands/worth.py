@@ -29,18 +29,20 @@ def run_worth(nics: Sequence[str], programs: str, *, size: str, overrides: Seque
     names = named(nics) if len(nics) != 1 else [Path(nics[0]).stem]
     beds = {name: Testbed(nic, overrides=overrides, nodes=nodes, sim=sim, limit=limit, fresh=fresh,
                           listener=Terminal()) for name, nic in zip(names, nics, strict=True)}
-    wanted = {}
+    models = {}
     given: dict[str, Any] = {"class": size}
     for name, bed in beds.items():
         each = [bed.program(app, layer=layer, **given) for app in chosen]
-        roomy = max(each, key=lambda one: (one.description.memory.bytes,
-                                           one.description.via.translations))
-        wanted[name] = worth.measurement(roomy, chosen, size)
+        models[name] = max(each, key=lambda one: (one.description.memory.bytes,
+                                                  one.description.via.translations))
     check_places(out)
     plots = Plots()
-    documents = {name: beds[name].measure(one, label=f"worth on {name}").document
-                 for name, one in wanted.items()}
-    differences = load.difference([one.description for one in wanted.values()])
+    documents = {}
+    for name, like in models.items():
+        parts = {part: beds[name].measure(one, label=f"{part} on {name}").document
+                 for part, one in worth.measurements(like, chosen, size).items()}
+        documents[name] = worth.together(like, chosen, size, parts)
+    differences = load.difference([one.description for one in models.values()])
     document = comparison.build("mpi", sim, names, differences, {"worth": documents})
     path = out / f"{files.stem(document)}.json"
     plots.save(lambda whole, figure: report.draw_compared(whole["documents"]["worth"], figure),

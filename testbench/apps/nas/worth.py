@@ -20,18 +20,22 @@ from typing import Any
 
 from ....host.apps.nas.kernel import Kernel
 from ....host.apps.nas.kernels import get
+from ....layouts.description import Description
 from ....layouts.trace import TICKS
 from ...benches.mpi.pingpong import Plan, measure_plan
 from ...benches.mpi.split import split
 from ...estimate.compare import check
 from ...lab import apply_settings
-from ...report.document import plain
+from ...report.document import build, plain
 from ...testbed.measurement import Measurement
 from .changes import SIZES, changes
 from .extent import TOLD_SECONDS, calibrated, seconds, told, within
 from .measurement import evaluate, kernel_of, measure
 
-__all__ = ["iterations", "measurement", "parameters", "run", "summary"]
+__all__ = ["COSTS", "iterations", "measurements", "run", "summary", "together"]
+
+COSTS = "o, g and L"
+"""The part that is no kernel."""
 
 PART = 10
 MOST_SECONDS = 1.45
@@ -44,18 +48,49 @@ SMALL = 1e-3
 """Of a kernel's time: a difference that does not matter."""
 
 
-def parameters(names: Sequence[str], size: str) -> dict[str, Any]:
-    """The kernels ``names`` of class ``size``, with arithmetic charged alone."""
-    return {"kernels": list(names), "class": size, "compute": "charged"}
+def measurements(like: Measurement, names: Sequence[str], size: str) -> dict[str, Measurement]:
+    """The parts of what the kernels ``names`` of class ``size`` are to show, on the description and
+    the back end of ``like``, one of them: o, g and L, and each kernel, each of which is kept for
+    itself. What all take together is told with the first."""
+    def part(name: str, outlook: str) -> Measurement:
+        chosen = _parameters({"part": name}, size)
+        return replace(like, name="worth", parameters=chosen, function=f"{__name__}:run",
+                       arguments={"parameters": chosen}, module=f"{__name__}_report",
+                       outlook=outlook)
+
+    return {COSTS: part(COSTS, _outlook(like, names, size)),
+            **{name: part(name, _outlook(like, [name], size)) for name in names}}
 
 
-def measurement(like: Measurement, names: Sequence[str], size: str) -> Measurement:
-    """What the kernels ``names`` of class ``size`` are to show, on the description and the back end
-    of ``like``, one of them."""
-    chosen = parameters(names, size)
-    return replace(like, name="worth", parameters=chosen, function=f"{__name__}:run",
-                   arguments={"parameters": chosen}, module=f"{__name__}_report",
-                   outlook=_outlook(like, names, size))
+def together(like: Measurement, names: Sequence[str], size: str,
+             documents: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """The document of all parts, of those of each (:func:`measurements`)."""
+    def found(part: str) -> dict[Any, Any]:
+        measured = documents[part]["points"]["measured"]
+        return {changed: measured[_name(changed)] for changed in ((), *settings)}
+
+    description = like.description
+    settings = _settings(description)
+    costs = {changed: {one: Fraction(value) for one, value in each.items()}
+             for changed, each in found(COSTS).items()}
+    times = {name: {changed: float(Fraction(value)) for changed, value in found(name).items()}
+             for name in names}
+    outcome = summary(settings, costs, times)
+    outcome["checks"] = [*(one for part in (COSTS, *names) for one in documents[part]["checks"]),
+                         *outcome["checks"]]
+    return build("worth", like.layer, like.sim, description,
+                 _parameters({"kernels": list(names)}, size), outcome)
+
+
+def _parameters(of: Mapping[str, Any], size: str) -> dict[str, Any]:
+    """Of class ``size``, with arithmetic charged alone."""
+    return {**of, "class": size, "compute": "charged"}
+
+
+def _settings(description: Description) -> dict[tuple[str, int], dict[str, Any]]:
+    """Each change, of a parameter and a size, and the knobs that make it."""
+    return {(name, size): knobs for size in SIZES
+            for name, knobs in changes(description, size).items()}
 
 
 def _outlook(like: Measurement, names: Sequence[str], size: str) -> str:
@@ -77,30 +112,28 @@ def iterations(kernel: Kernel) -> int:
 
 
 async def run(lab: Any, parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """Parameters and kernels, as the description has them and with each parameter changed."""
-    names = list(changes(lab.description))
-    settings = {(name, size): changes(lab.description, size)[name]
-                for size in SIZES for name in names}
-    costs: dict[Any, dict[str, Fraction]] = {}
-    times: dict[str, dict[Any, float]] = {name: {} for name in parameters["kernels"]}
+    """A part, as the description has it and with each change: o, g and L, or a kernel's time. The
+    points have exact fractions as text."""
+    part = parameters["part"]
+    measured: dict[str, Any] = {}
     checks = []
-    steps = (1 + len(settings)) * (1 + len(times))
-    for index, (changed, knobs) in enumerate({(): {}, **settings}.items()):
-        what = f"with another {changed[0]}, {changed[1]}" if changed else "as it is"
-        lab.progress(f"o, g and L {what}", index * (1 + len(times)), steps)
-        costs[changed] = await _costs(lab, knobs)
-        for place, name in enumerate(times):
-            kernel = kernel_of(name, parameters, lab.description.fabric.nodes)
-            some = iterations(kernel)
-            lab.progress(f"{name} {what}", index * (1 + len(times)) + 1 + place, steps)
-            found = await measure(_Quiet(lab), kernel, {**parameters, "iterations": some}, knobs)
-            outcome = evaluate(found, kernel, {**parameters, "iterations": some}, 1.0)
-            checks += [{**one, "check": f"{name} {what}: {one['check']}"}
-                       for one in outcome["checks"] if not one["ok"]]
-            results = outcome["results"]
-            times[name][changed] = results.get("slope", results)["cycles"]
-    outcome = summary(settings, costs, times)
-    return {**outcome, "checks": [*checks, *outcome["checks"], *lab.account.checks()]}
+    runs = {(): {}, **_settings(lab.description)}
+    for index, (changed, knobs) in enumerate(runs.items()):
+        what = f"{part} with another {changed[0]}, {changed[1]}" if changed else f"{part} as it is"
+        lab.progress(what, index, len(runs))
+        if part == COSTS:
+            costs = await _costs(lab, knobs)
+            measured[_name(changed)] = {one: str(value) for one, value in costs.items()}
+            continue
+        kernel = kernel_of(part, parameters, lab.description.fabric.nodes)
+        some = {**parameters, "iterations": iterations(kernel)}
+        outcome = evaluate(await measure(_Quiet(lab), kernel, some, knobs), kernel, some, 1.0)
+        checks += [{**one, "check": f"{what}: {one['check']}"}
+                   for one in outcome["checks"] if not one["ok"]]
+        results = outcome["results"]
+        measured[_name(changed)] = str(Fraction(results.get("slope", results)["cycles"]))
+    checks += [{**one, "check": f"{part}: {one['check']}"} for one in lab.account.checks()]
+    return {"points": {"measured": measured}, "checks": checks}
 
 
 def summary(settings: Mapping[Any, Mapping[str, Any]], costs: Mapping[Any, Mapping[str, Fraction]],

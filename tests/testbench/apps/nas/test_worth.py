@@ -3,6 +3,8 @@
 import asyncio
 import copy
 import io
+import json
+from dataclasses import replace
 from fractions import Fraction
 from types import SimpleNamespace
 
@@ -12,9 +14,11 @@ from nicbed.host.apps.nas.kernels import get
 from nicbed.host.mpi import ErrorClass, MpiError
 from nicbed.layouts.description import Description
 from nicbed.testbench.apps.nas import changes, extent, worth, worth_report
+from nicbed.testbench.commands.worth import run_worth
 from nicbed.testbench.descriptions import load
 from nicbed.testbench.errors import UserError
 from nicbed.testbench.lab import apply_settings
+from nicbed.testbench.report.document import plain
 from nicbed.testbench.report.plots import render
 from rich.console import Console
 
@@ -75,17 +79,29 @@ def lab(monkeypatch):
     return found
 
 
+def measured(lab, part):
+    """The document of a part, as a file has it."""
+    outcome = asyncio.run(worth.run(lab, {"part": part, "class": "S", "compute": "charged"}))
+    return json.loads(json.dumps(plain(outcome)))
+
+
+def whole(lab, *names):
+    like = Testbed(nodes=4, store=None).program("is", **{"class": "S"})
+    parts = {part: measured(lab, part) for part in (worth.COSTS, *names)}
+    return worth.together(replace(like, description=lab.description), names, "S", parts)
+
+
 def test_worths_and_elasticities(lab):
-    outcome = asyncio.run(worth.run(lab, worth.parameters(["cg", "ep"], "S")))
+    outcome = whole(lab, "cg", "ep")
     assert outcome["results"]["costs"] == {"o": 200, "g": 500, "L": 100}
-    whole = 100_000 + 30 * 200 + 7 * 500 + 11 * 100
+    base = 100_000 + 30 * 200 + 7 * 500 + 11 * 100
     for kernel in ("cg", "ep"):
         found = outcome["results"]["kernels"][kernel]
-        assert found["cycles"] == whole
+        assert found["cycles"] == base
         for name, cycles, value in (("o", 30, 200), ("g", 7, 500), ("L", 11, 100)):
             assert found[name]["worth"] == pytest.approx(cycles)
             assert found[name]["spread"] == pytest.approx(0, abs=1e-6)
-            assert found[name]["elasticity"] == pytest.approx(cycles * value / whole, abs=1e-6)
+            assert found[name]["elasticity"] == pytest.approx(cycles * value / base, abs=1e-6)
     assert outcome["results"]["changes"] == {
         "o": {"knobs": {"mpi.path_scale": "5"}, "moved": {"o": 200, "g": 0, "L": 0}},
         "g": {"knobs": {"link.bytes_per_cycle": "4/3"}, "moved": {"o": 0, "g": 250, "L": 0}},
@@ -94,19 +110,19 @@ def test_worths_and_elasticities(lab):
         {"check": "each change raises its parameter", "ok": True, "detail":
          "o 1 by 100.0, g 1 by 125.0, L 1 by 40.0, o 2 by 200.0, g 2 by 250.0, L 2 by 80.0"},
         {"check": "the effects of both changes lie on a line", "ok": True, "detail": ""}]
-    assert [done for _, done, _ in lab.told] == list(range(21))
+    assert [done for _, done, _ in lab.told] == [*range(7)] * 3
 
 
 def test_a_change_that_changes_nothing_is_told(lab, monkeypatch):
     monkeypatch.setitem(changes.LATENCY, "via", 0)
-    outcome = asyncio.run(worth.run(lab, worth.parameters(["cg"], "S")))
+    outcome = whole(lab, "cg")
     assert [one["ok"] for one in outcome["checks"]] == [False, True]
     assert outcome["results"]["kernels"]["cg"]["L"] == {"worth": 0, "elasticity": 0, "spread": 0}
 
 
 def test_effects_that_are_no_line_and_checks_that_fail_in_a_run_are_told(lab):
     """MG takes 1,000 cycles more with the smaller change of o."""
-    outcome = asyncio.run(worth.run(lab, worth.parameters(["mg"], "S")))
+    outcome = whole(lab, "mg")
     assert [one["check"] for one in outcome["checks"] if not one["ok"]] == [
         *(f"mg with another {name}, {size}: messages" for size in (1, 2) for name in "ogL"),
         "the effects of both changes lie on a line"]
@@ -173,13 +189,44 @@ def test_iterations(name, count):
 
 
 def documents(lab):
-    one = asyncio.run(worth.run(lab, worth.parameters(["cg", "ep"], "S")))
+    one = whole(lab, "cg", "ep")
     two = {**one, "results": copy.deepcopy(one["results"])}
     two["results"]["costs"]["L"] = -1
     for kernel in two["results"]["kernels"].values():
         kernel["L"]["elasticity"] = None
     return {name: {**found, "clock_mhz": 66, "notes": [], "parameters": {"kernels": ["ep", "cg"]}}
             for name, found in (("default", one), ("tcp", two))}
+
+
+@pytest.mark.parametrize("ends", [1, 2, 3, 5])
+def test_what_is_interrupted_goes_on_where_it_was(lab, monkeypatch, tmp_path, ends):
+    """Of two descriptions, each with o, g and L and two kernels; and the file is that of a run in
+    one piece."""
+    asked = []
+
+    def job(bed, function, arguments, **options):
+        part = arguments["parameters"]["part"]
+        asked.append(part)
+        if len(asked) == ends + 1:
+            raise KeyboardInterrupt
+        return measured(lab, part)
+
+    def compare(store):
+        monkeypatch.setenv("NICBED_STORE", str(tmp_path / store))
+        out = tmp_path / f"{store}-files"
+        run_worth(["default", "via-kernel"], "ep,cg", size="S", overrides=[], nodes=4, layer=None,
+                  sim="verilator", out=out, limit=None)
+        return [path.read_bytes() for path in sorted(out.glob("*.json"))]
+
+    monkeypatch.setattr(Testbed, "job", job)
+    parts = [worth.COSTS, "ep", "cg"] * 2
+    with pytest.raises(KeyboardInterrupt):
+        compare("one")
+    assert asked == parts[:ends + 1]
+    found = compare("one")
+    assert asked[ends + 1:] == parts[ends:]
+    assert found == compare("one") == compare("another") and len(found) == 1
+    assert asked[ends + 1:] == parts[ends:] + parts
 
 
 def test_the_report(lab):
@@ -208,7 +255,7 @@ def test_the_outlook_is_of_all_kernels_and_settings():
         bed = Testbed(overrides=[f"mpi.{key}={value}" for key, value in overrides.items()],
                       nodes=4, sim=sim, store=None)
         like = bed.program("is", **{"class": size})
-        return worth.measurement(like, names, size).outlook
+        return worth.measurements(like, names, size)[worth.COSTS].outlook
 
     each = sum(extent.seconds(kernel, worth.iterations(kernel))
                for kernel in (get(name)("A", 4) for name in ("is", "cg")))
@@ -228,14 +275,10 @@ def test_the_picture(lab, names):
     (MemoryError("full"), "cg: a node's memory is full: memory.bytes = "),
     (MpiError(ErrorClass.ERR_RANK, "no such rank"), "cg: MPI_ERR_RANK: no such rank"),
 ])
-def test_a_kernel_that_does_not_run_is_told_in_one_line(monkeypatch, failure, text):
-    async def costs(lab, knobs):
-        return dict(BASE)
-
+def test_a_kernel_that_does_not_run_is_told_in_one_line(failure, text):
     class Failing(Lab):
         async def run(self, *_, **__):
             raise failure
 
-    monkeypatch.setattr(worth, "_costs", costs)
     with pytest.raises(UserError, match=f"^{text}"):
-        asyncio.run(worth.run(Failing(), worth.parameters(["cg"], "S")))
+        measured(Failing(), "cg")
