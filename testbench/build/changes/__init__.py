@@ -3,8 +3,8 @@
 Verilator evaluates all logic behind a clock at each of its edges. Most of that logic then computes
 what it computed before: of a node with a VI engine, weighted by the accesses in its statements,
 four fifths in a ping-pong and 72 % in a stream (docs/performance.md). So the statements are
-distributed to clusters, and a cluster runs only if something that it reads has changed since it ran
-last. Every variable has the same value as without the pass, after every evaluation.
+distributed to clusters, and a cluster runs only if something that it read when it ran last has
+changed since. Every variable has the same value as without the pass, after every evaluation.
 
 In the order in which to read:
 
@@ -14,6 +14,7 @@ In the order in which to read:
 - :mod:`.parts`: Large conditional statements, taken apart by the variables that they set
 - :mod:`.groups`: Numbers in groups that are joined
 - :mod:`.clusters`: Which statements run together, and in which order
+- :mod:`.branches`: What a cluster reads only in branches that it may not take
 - :mod:`.own`: Variables that only one cluster uses
 - :mod:`.rewrite`: The pass: clusters and what wakes them, written as C++
 

@@ -2,11 +2,12 @@
 
 import os
 import re
-from collections.abc import Set
+from collections.abc import Iterable, Set
 from itertools import groupby
 from pathlib import Path
 
 from .accesses import PURE
+from .branches import MOST, branches, heard
 from .clusters import Cluster, clusters
 from .model import ROOT, VARIABLE, Member, Model, NotKnown, is_slow, read_model
 from .own import own_variables
@@ -60,6 +61,10 @@ class _Writer:
         self.check = check
         self.root = f"{model.name}{ROOT}"
         self.words = -(-len(found) // WORD)
+        self.branches = [branches(cluster, 1 << number % WORD, model.members,
+                                  {name: member for name, (member, _)
+                                   in model.phases[cluster.phase].variables.items()})
+                         for number, cluster in enumerate(found)]
         self.readers: dict[str, set[int]] = {}
         writers: dict[str, set[int]] = {}
         for number, cluster in enumerate(found):
@@ -78,18 +83,31 @@ class _Writer:
         self.always = {number for number, cluster in enumerate(found)
                        if cluster.always or large & {key.split("[")[0] for key in cluster.reads}}
 
-    def wake(self, numbers: set[int]) -> str:
+    def woken(self, key: str, numbers: set[int]) -> frozenset[tuple[int, int | None]]:
+        """The clusters ``numbers`` that a change of ``key`` wakes, each with the branch that must
+        have been taken, or None."""
+        return frozenset((number, branch) for number in numbers
+                         for branch in self.branches[number].readers.get(key, [None]))
+
+    def wake(self, woken: Iterable[tuple[int, int | None]]) -> str:
         """Statement that makes clusters run when they come next."""
-        masks: dict[int, int] = {}
-        for number in numbers:
-            masks[number // WORD] = masks.get(number // WORD, 0) | 1 << number % WORD
-        return " ".join(f"pending[{word}] |= {mask:#x}ULL & change;"
-                        for word, mask in sorted(masks.items()))
+        masks: dict[int, dict[int | None, int]] = {}
+        for number, branch in woken:
+            of_word = masks.setdefault(number // WORD, {})
+            of_word[branch] = of_word.get(branch, 0) | 1 << number % WORD
+        found = []
+        for word, of_word in sorted(masks.items()):
+            terms = [f"{of_word[None]:#x}ULL"] if None in of_word else []
+            terms += [f"({mask:#x}ULL & vlSelfRef.nicbed_heard[{word}][{branch}])"
+                      for branch, mask in of_word.items() if branch is not None]
+            found.append(f"pending[{word}] |= ({' | '.join(terms)}) & change;")
+        return " ".join(found)
 
     def members(self) -> str:
         """Of the model: the clusters that must run, at first all, and its inputs as they were."""
         all_ = ", ".join(["~0ULL"] * self.words)
         lines = [f"    uint64_t nicbed_pending[{self.words}] = {{{all_}}};"]
+        lines.append(f"    uint64_t nicbed_heard[{self.words}][{MOST}] = {{}};")
         lines += [f"    {_type(self.model.members[name])} nicbed_last_{name}{{}};"
                   for name in self.inputs]
         return "\n".join(lines) + "\n"
@@ -98,21 +116,23 @@ class _Writer:
         """Function of a cluster."""
         cluster = self.found[number]
         variables = self.model.phases[cluster.phase].variables
-        lines = [f"void {self.model.name}_cluster_{number}({self.root}* __restrict vlSelf) {{",
+        lines = [f"[[gnu::noinline]] void {self.model.name}_cluster_{number}"
+                 f"({self.root}* __restrict vlSelf) {{",
                  "    auto& vlSelfRef = *vlSelf;",
                  "    uint64_t* const pending = vlSelfRef.nicbed_pending;",
                  *(["    auto* const vlSymsp = vlSelf->vlSymsp;"] if cluster.always else []),
                  *(f"    {variables[name][1]}" for name in sorted(cluster.locals)),
                  *(f"    {_type(member)} {name}{{}};"
                    for name, member in self.own[number].items())]
-        woken: dict[frozenset[int], list[str]] = {}
+        woken: dict[frozenset[tuple[int, int | None]], list[str]] = {}
         for key in cluster.writes:
             numbers = self.readers.get(key, set()) - self.always
             if key not in cluster.reads:
                 numbers = numbers - {number}
             if numbers and not self.model.members[key.split("[")[0]].memory:
-                woken.setdefault(frozenset(numbers), []).append(key)
+                woken.setdefault(self.woken(key, numbers), []).append(key)
         changes = []
+        differing = []
         kept = 0
         for numbers, keys in woken.items():
             differs = []
@@ -123,9 +143,16 @@ class _Writer:
                     if self.model.members[key.split("[")[0]].words and "[" not in key
                     else f"(before_{kept} ^ vlSelfRef.{key})")
                 kept += 1
+            differing += differs
             changes.append(f"    {{ const uint64_t change = -uint64_t(({' | '.join(differs)}) != "
-                           f"0); {self.wake(set(numbers))} }}")
-        lines += [f"    {self.marked(one.text, one.memories)}" for one in cluster.statements]
+                           f"0); {self.wake(numbers)} }}")
+        told_apart = self.branches[number]
+        lines += [f"    uint64_t {heard(at)} = 0;" for at in range(told_apart.count)]
+        memories = {name for one in cluster.statements for name in one.memories}
+        lines.append(f"    {self.marked(told_apart.text, memories)}")
+        lines += [f"    {self.hears(number, at)}" for at in range(told_apart.count)]
+        if changes:
+            changes = [f"    if ({' | '.join(differing)}) [[unlikely]] {{", *changes, "    }"]
         own = self.own[number]
         return VARIABLE.sub(lambda place: place[1] if place[1] in own else place[0],
                           "\n".join([*lines, *changes, "}", ""]))
@@ -136,12 +163,19 @@ class _Writer:
             numbers = self.readers.get(name, set()) - self.always
             if not numbers:
                 continue
-            mark = f"{{ constexpr uint64_t change = ~0ULL; {self.wake(numbers)} }} "
+            mark = ("{ constexpr uint64_t change = ~0ULL; "
+                    f"{self.wake(self.woken(name, numbers))} }} ")
             text, count = re.subn(rf"((?:^|(?<=[;{{}}]))\s*)(vlSelfRef\.{name}\s*\[)",
                                   lambda found, mark=mark: found[1] + mark + found[2], text)
             if not count:
                 raise NotKnown(text[:80])
         return text
+
+    @staticmethod
+    def hears(number: int, branch: int) -> str:
+        """Statement that notes whether a branch of a cluster is taken."""
+        place = f"vlSelfRef.nicbed_heard[{number // WORD}][{branch}]"
+        return f"{place} = ({place} & ~{1 << number % WORD:#x}ULL) | {heard(branch)};"
 
     def run(self, phase: int) -> list[str]:
         """Statements that run what must run of a phase."""
@@ -155,7 +189,7 @@ class _Writer:
             word = f"pending[{group * GROUP // WORD}]"
             bits = {number: 1 << number % WORD for number in together}
             lines.append("        {" if self.check
-                         else f"        if ({word} & {sum(bits.values()):#x}ULL) {{")
+                         else f"        if ({word} & {sum(bits.values()):#x}ULL) [[unlikely]] {{")
             for number, bit in bits.items():
                 lines.append(f"        if ({word} & {bit:#x}ULL) {{ {word} &= ~{bit:#x}ULL; "
                              f"{self.call(number)} }}")
@@ -187,15 +221,16 @@ class _Writer:
         """Statements that wake the readers of the inputs that have changed."""
         lines = []
         for name in self.inputs:
-            numbers = set[int]().union(*(self.readers.get(key, set())
-                                         for key in self.model.members[name].keys)) - self.always
-            if not numbers:
+            woken = frozenset[tuple[int, int | None]]().union(
+                *(self.woken(key, self.readers.get(key, set()) - self.always)
+                  for key in self.model.members[name].keys))
+            if not woken:
                 continue
             last = f"vlSelfRef.nicbed_last_{name}"
             lines += [f"    if (std::memcmp(&{last}, &vlSelfRef.{name}, sizeof {last})) {{",
                       "        constexpr uint64_t change = ~0ULL;",
                       f"        {last} = vlSelfRef.{name};",
-                      f"        {self.wake(numbers)}", "    }"]
+                      f"        {self.wake(woken)}", "    }"]
         return lines
 
     def evaluation(self) -> str:
