@@ -48,10 +48,9 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 def run(place: Path, test: str) -> subprocess.CompletedProcess[str]:
-    """A row is run as it is named; of a test without one, those that always run."""
-    full = ["--full"] if "[" in test else []
+    """All rows, or the one that is named, though they take long."""
     return subprocess.run(
-        [sys.executable, "-m", "pytest", "-x", "-p", "no:cacheprovider", *full, f"tests/{test}"],
+        [sys.executable, "-m", "pytest", "-x", "-p", "no:cacheprovider", "--full", f"tests/{test}"],
         cwd=place, capture_output=True, text=True, timeout=TIME,
         env=os.environ | {"PYTHONPATH": str(place.parent), "PYTHONDONTWRITEBYTECODE": "1",
                           "NICBED_CACHE": str(place.parent / "cache")})
