@@ -37,6 +37,10 @@ GROUP = 8
 """So many clusters are asked together whether one of them must run. Their functions are called by
 name, not by a table: its jumps take the places of Python's in the processor's prediction."""
 
+MANY = 5
+"""From so many questions on, a cluster asks first whether anything has changed at all. If each does
+it, or those with few, the branches take the places of Python's in the processor's prediction."""
+
 _KEYWORDS = {"if", "while", "return"}
 
 
@@ -151,7 +155,7 @@ class _Writer:
         memories = {name for one in cluster.statements for name in one.memories}
         lines.append(f"    {self.marked(told_apart.text, memories)}")
         lines += [f"    {self.hears(number, at)}" for at in range(told_apart.count)]
-        if changes:
+        if len(changes) >= MANY:
             changes = [f"    if ({' | '.join(differing)}) [[unlikely]] {{", *changes, "    }"]
         own = self.own[number]
         return VARIABLE.sub(lambda place: place[1] if place[1] in own else place[0],
