@@ -81,7 +81,7 @@ def test_killers_are_there():
     killers = sorted({f"tests/{killer_of(patch)}" for patch in PATCHES})
     found = subprocess.run([sys.executable, "-m", "pytest", "--collect-only", "-p",
                             "no:cacheprovider", *killers],
-                           cwd=TREE, capture_output=True, text=True)
+                           cwd=TREE, capture_output=True, text=True, timeout=TIME)
     assert found.returncode == 0, found.stdout[-3000:]
 
 

@@ -58,19 +58,20 @@ def measurements(like: Measurement, names: Sequence[str], size: str) -> dict[str
                        arguments={"parameters": chosen}, module=f"{__name__}_report",
                        outlook=outlook)
 
-    return {COSTS: part(COSTS, _outlook(like, names, size)),
+    return {COSTS: part(COSTS, _outlook(like, names, size, "all kernels, each ")),
             **{name: part(name, _outlook(like, [name], size)) for name in names}}
 
 
 def together(like: Measurement, names: Sequence[str], size: str,
              documents: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     """The document of all parts, of those of each (:func:`measurements`)."""
+    description = like.description
+    settings = _settings(description)
+
     def found(part: str) -> dict[Any, Any]:
         measured = documents[part]["points"]["measured"]
         return {changed: measured[_name(changed)] for changed in ((), *settings)}
 
-    description = like.description
-    settings = _settings(description)
     costs = {changed: {one: Fraction(value) for one, value in each.items()}
              for changed, each in found(COSTS).items()}
     times = {name: {changed: float(Fraction(value)) for changed, value in found(name).items()}
@@ -93,16 +94,16 @@ def _settings(description: Description) -> dict[tuple[str, int], dict[str, Any]]
             for name, knobs in changes(description, size).items()}
 
 
-def _outlook(like: Measurement, names: Sequence[str], size: str) -> str:
-    """How long the runs of all kernels take, with nothing changed and with each change; "" if that
-    is little, or not known."""
+def _outlook(like: Measurement, names: Sequence[str], size: str, what: str = "") -> str:
+    """How long the runs of the kernels ``names`` take, with nothing changed and with each change;
+    "" if that is little, or not known."""
     description = like.description
     if not calibrated(description, like.sim, "charged"):
         return ""
     runs = 1 + len(SIZES) * len(changes(description))
     kernels = [get(name)(size, description.fabric.nodes) for name in names]
     found = runs * sum(seconds(kernel, iterations(kernel)) for kernel in kernels)
-    return f"{runs} runs of each kernel: {told(found)}" if found >= TOLD_SECONDS else ""
+    return f"{what}{runs} runs: {told(found)}" if found >= TOLD_SECONDS else ""
 
 
 def iterations(kernel: Kernel) -> int:

@@ -1,6 +1,7 @@
 """Tables and picture of what o, g and L are worth to kernels, on several NICs."""
 
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -10,18 +11,38 @@ from .changes import PARAMETERS
 
 __all__ = ["compared", "draw", "draw_compared", "tables"]
 
+AS_IS = "as it is"
 COLUMNS = 4
 """Panels beside each other."""
 
 
 def tables(document: Mapping[str, Any]) -> list[Any]:
-    """The tables of one NIC."""
-    return compared({"": document})
+    """The table of one part: what was measured as it is and with each change."""
+    measured = _measured(document)
+    kinds = next(iter(measured.values()))
+    return [table(f"{document['parameters']['part']} (cycles)", ["", *kinds],
+                  [(changed, *map(amount, each.values())) for changed, each in measured.items()]),
+            *checks(document["checks"])]
 
 
 def draw(document: Mapping[str, Any], figure: Any) -> None:
-    """The picture of one NIC."""
-    draw_compared({"": document}, figure)
+    """The picture of one part: cycles as it is and with each change."""
+    measured = _measured(document)
+    kinds = list(next(iter(measured.values())))
+    places = figure.subplots(1, len(kinds), squeeze=False)[0]
+    for axes, kind in zip(places, kinds, strict=True):
+        axes.bar(range(len(measured)), [each[kind] for each in measured.values()])
+        axes.set_xticks(range(len(measured)), list(measured), rotation=90)
+        axes.set_title(kind)
+    places[0].set_ylabel("cycles")
+
+
+def _measured(document: Mapping[str, Any]) -> dict[str, dict[str, float]]:
+    """Of a part: by change, the cycles of each thing that was measured."""
+    return {AS_IS if changed == "base" else f"another {changed}":
+            {kind: float(Fraction(value)) for kind, value in (
+                each if isinstance(each, Mapping) else {"time": each}).items()}
+            for changed, each in document["points"]["measured"].items()}
 
 
 def compared(by_name: Mapping[str, Mapping[str, Any]]) -> list[Any]:

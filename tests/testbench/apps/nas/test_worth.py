@@ -259,8 +259,8 @@ def test_the_outlook_is_of_all_kernels_and_settings():
 
     each = sum(extent.seconds(kernel, worth.iterations(kernel))
                for kernel in (get(name)("A", 4) for name in ("is", "cg")))
-    assert outlook("is", "cg") == (f"7 runs of each kernel: about {7 * each:,.0f} s of CPU time, "
-                                   "of simulation, on the default NIC")
+    assert outlook("is", "cg") == (f"all kernels, each 7 runs: about {7 * each:,.0f} s of CPU "
+                                   "time, of simulation, on the default NIC")
     assert outlook("ep", size="S") == ""
     assert outlook("is", "cg", channel="tcp") == outlook("is", sim="icarus") == ""
 
@@ -269,6 +269,19 @@ def test_the_outlook_is_of_all_kernels_and_settings():
 def test_the_picture(lab, names):
     document = {name: one for name, one in documents(lab).items() if name in names}
     assert set(render(worth_report.draw_compared, document)) == {".png", ".svg"}
+
+
+@pytest.mark.parametrize("part, measured, row", [
+    ("cg", {"base": "3000/2", "o 1": "5/2"}, ["another", "o", "1", "2.5"]),
+    (worth.COSTS, {"base": {"o": "1", "g": "3/2", "L": "-2"}},
+     ["as", "it", "is", "1", "1.5", "-2"])])
+def test_a_part_is_shown_too(part, measured, row):
+    document = {"parameters": {"part": part}, "points": {"measured": measured}, "checks": []}
+    out = io.StringIO()
+    for item in worth_report.tables(document):
+        Console(file=out, width=140, highlight=False).print(item)
+    assert row in [line.split() for line in out.getvalue().splitlines()]
+    assert set(render(worth_report.draw, document)) == {".png", ".svg"}
 
 
 @pytest.mark.parametrize("failure, text", [
