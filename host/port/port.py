@@ -77,6 +77,12 @@ _pack_short = SHORT_ENTRY.pack_into
 _unpack = ANSWER.unpack_from
 
 
+def _entries(work: int) -> int:
+    """Entries of an operation after ``work`` > 0 ticks: it follows delays if they exceed
+    MAX_WORK."""
+    return -(-work // MAX_WORK)
+
+
 class Watch(NamedTuple):
     """A location to poll: holds when ``word & mask == compare``, or ``!=`` with ``not_equal``."""
 
@@ -220,15 +226,16 @@ class Port(Work):
 
     def _put(self, word: int, address: int, length: int, d0: int, d1: int, d2: int, d3: int,
              trace: int) -> None:
-        work, self.parts = divmod(self.parts, self._denominator)
-        self.rounded = self.parts
+        work, rest = divmod(self.parts, self._denominator)
         count = self.count
-        while work > MAX_WORK:
-            _pack(self.entries, count * ENTRY_BYTES, W_DELAY, MAX_WORK, 0, 0, 0, 0, 0, 0, 0)
-            count += 1
-            work -= MAX_WORK
-            if count == BLOCK:
+        if work > MAX_WORK:
+            if count + _entries(work) > BLOCK:
                 raise ValueError("work before one operation exceeds what a block can hold")
+            while work > MAX_WORK:
+                _pack(self.entries, count * ENTRY_BYTES, W_DELAY, MAX_WORK, 0, 0, 0, 0, 0, 0, 0)
+                count += 1
+                work -= MAX_WORK
+        self.rounded = self.parts = rest
         _pack(self.entries, count * ENTRY_BYTES, word, work, address, length, d0, d1, d2, d3, trace)
         self.count = count + 1
 
@@ -248,16 +255,19 @@ class Port(Work):
         self.count = count + 1
 
     def put_touch(self, address: int, length: int, store: bool = False) -> None:
-        """CPU traffic over memory. A full block is queued (:meth:`begin_block`)."""
+        """CPU traffic over memory. A block that has no room for it, and for the work before it, is
+        queued (:meth:`begin_block`)."""
         count = self.count
-        if count == BLOCK:
-            self.begin_block()
-            count = 0
         parts = self.parts
         work = parts // self._denominator
         if work > MAX_WORK:
+            if count + _entries(work) > BLOCK >= _entries(work):
+                self.begin_block()
             self._put(W_STORE if store else W_LOAD, address, length, 0, 0, 0, 0, 0)
             return
+        if count == BLOCK:
+            self.begin_block()
+            count = 0
         self.rounded = self.parts = parts % self._denominator
         _pack_short(self.entries, count * ENTRY_BYTES, W_STORE if store else W_LOAD, work, address,
                     length)

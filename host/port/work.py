@@ -1,7 +1,7 @@
 """A CPU's work: counts of cost items and paths, and their time in parts of a tick.
 
-A CPU cycle is a whole number of parts, and so is a tick (``costs.numerator`` and
-``costs.denominator``). An operation takes whole ticks, and what is below one stays: no time is ever
+A part is 1/``costs.denominator`` of a tick, and a CPU cycle is ``costs.numerator`` parts: both are
+whole numbers of them. An operation takes whole ticks, and what is below one stays: no time is ever
 lost.
 """
 
@@ -33,7 +33,7 @@ class Work:
     Attributes
     ----------
     parts
-        What was spent and is in no operation yet, in parts of a tick.
+        What was spent and is in no operation yet, in 1/``costs.denominator`` of a tick.
     rounded
         ``parts`` as they were where work was last rounded to ticks: at the last operation or mark.
         A mark that is not kept rounds like any other, so whoever leaves one out sets this instead:

@@ -158,7 +158,7 @@ class Process:
         return 0 if page is None else page | va & self._mask
 
     def near(self, va: int, length: int) -> int:
-        """The same, or 0, if these bytes are not in one page."""
+        """Physical address of ``length`` bytes at ``va``; 0 if they are not in one mapped page."""
         return self.place(va) if (va & self._mask) + length <= self.page_bytes else 0
 
     def _outside(self, va: int) -> ValueError:

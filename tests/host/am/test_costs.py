@@ -88,8 +88,8 @@ def test_overheads_are_their_items_and_bus_operations(words, settings):
     assert sum(legs) == finish[3] - o_s[2]
 
 
-def test_all_work_is_tallied():
-    """Items times prices is all the CPU did; with the operations it is all the time there was."""
+def test_the_tally_is_what_was_charged():
+    """Its items, those of all paths among them, at their prices."""
     for scenario in (in_order(50), bulk((0, 10, 3000)), mixed(5)):
         runtime = run_on_model(scenario)
         for port in runtime.ports:

@@ -125,8 +125,8 @@ def test_what_it_needs(settings, text):
 @pytest.mark.parametrize("settings", [{}, {"nic.clock_mhz": 33, "cpu.clock_mhz": 450}])
 @pytest.mark.parametrize("words", range(5))
 def test_overheads_are_their_items_and_bus_operations(words, settings):
-    """o_s and o_r of requests and replies, and what the loop spends: the named items and the
-    operations, exactly."""
+    """o_s and o_r of requests and replies: the named items and the operations, exactly. What the
+    loop charges is its tally at its prices."""
     done = []
 
     async def asks(node):

@@ -50,7 +50,8 @@ async def everything(mpi):
 
 
 @pytest.mark.parametrize("channel", ["via", "gm", "tcp", "shm"])
-def test_every_path_is_charged_and_nothing_else_takes_time(channel):
+def test_every_path_is_charged_with_its_factor(channel):
+    """And all counts at their prices are what each port charged."""
     description = describe(channel, **KNOBS)
     runtime = Model(description).run(ranks(everything, 2, channel), limit=LIMIT)
     paths = list(costs.PATHS.values())

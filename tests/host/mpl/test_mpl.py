@@ -152,7 +152,8 @@ def test_a_receive_that_nobody_waited_for_is_an_error():
 
 
 def test_every_path_has_the_factor_of_mpl_and_is_charged():
-    """A round of all ways charges every path; cpu.path_scale does not change them."""
+    """A round of all ways charges every path; cpu.path_scale does not change them. All counts
+    at their prices are what each port charged."""
     async def main(mpl):
         place = mpl.node.allocate(8192)
         peer = 1 - mpl.node.number

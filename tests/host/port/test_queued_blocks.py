@@ -1,5 +1,6 @@
 """Blocks that a program queues reach the target as those for which it waits, at the same cycles."""
 
+from fractions import Fraction
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -34,11 +35,11 @@ class Recording(Model):
         super().give(port, count)
 
 
-def ran(program: Any, tracing: bool = True, description: Description = SLOW
-        ) -> tuple[tuple[Any, ...], int]:
+def ran(program: Any, tracing: bool = True, description: Description = SLOW,
+        limit: int = 1_000_000) -> tuple[tuple[Any, ...], int]:
     """All that is to be the same; and the wake-ups."""
     model = Recording(description)
-    run = model.run([program, None], limit=1_000_000, tracing=tracing)
+    run = model.run([program, None], limit=limit, tracing=tracing)
     return (model.blocks, model.now, run.marks,
             [(port.tally(), cpu_cycles(port)) for port in run.ports], run.results), run.wakes
 
@@ -195,3 +196,28 @@ def test_a_check_behind_a_full_block_is_queued(count, kind, cycles):
     assert found == wanted
     assert wakes == more - full
     assert len(found[0]) == 2 + full + 1  # the stops of both nodes
+
+
+@pytest.mark.parametrize("delays", [1, 2, BLOCK - 1])
+@pytest.mark.parametrize("count", range(BLOCK + 1))
+def test_a_touch_finds_room_for_the_delays_before_it(count, delays):
+    """34 million cycles of the CPU are more than one delay."""
+    full = count + delays + 1 > BLOCK
+
+    def program(waits: bool) -> Any:
+        async def main(node: Node) -> int:
+            port = node.port
+            for _ in range(count):
+                port.put_touch(64, 8)
+            if full and waits:
+                await port.executed
+            port.compute_cycles(Fraction(34_000_000 * delays))
+            port.put_touch(64, 8)
+            assert port.count == (0 if full else count) + delays + 1
+            return await port.now()
+        return main
+
+    found, wakes = ran(program(False), limit=1 << 28)
+    wanted, more = ran(program(True), limit=1 << 28)
+    assert found == wanted
+    assert wakes == more - full

@@ -2,11 +2,11 @@
 
 import pytest
 from nicbed.host.port.costs import APP_ITEMS, Costs
-from nicbed.host.port.port import Port
+from nicbed.host.port.port import Port, Watch
 from nicbed.host.port.quiet import QuietPort
 from nicbed.host.port.work import Work
 from nicbed.layouts.description import Description
-from nicbed.layouts.operations import ENTRY
+from nicbed.layouts.operations import BLOCK, ENTRY
 
 
 def work(**prices):
@@ -47,23 +47,62 @@ def test_every_price_is_a_knob_of_the_programs():
         "lu_point", "sp_point", "bt_point"}
 
 
+def awaited_poll(port):
+    poll = port.poll(Watch(64))
+    poll.send(None)
+    with pytest.raises(StopIteration):
+        poll.send(None)
+
+
+OPERATIONS = {
+    "put_touch": lambda port: port.put_touch(64, 8),
+    "put_write": lambda port: port.put_write(64, 1, 0),
+    "put_read": lambda port: port.put_read(64),
+    "put_poll": lambda port: port.put_poll(64, 0, 0),
+    "poll": awaited_poll,
+}
+
+
 @pytest.mark.parametrize("kind", [Port, QuietPort])
-@pytest.mark.parametrize(("between", "before", "behind"), [
-    ("nothing", 169, 0), ("mark", 168, 1), ("work before a mark", 169, 0), ("operation", 0, 1)])
-def test_a_poll_rounds_the_work_before_it_with_its_check(kind, between, before, behind):
+@pytest.mark.parametrize(("between", "cycles", "before", "behind"), [
+    ("nothing", 2, 169, 0), ("mark", 2, 168, 1), ("work before a mark", 2, 169, 0),
+    ("put_touch", 2, 0, 1), ("put_write", 2, 0, 1), ("put_read", 2, 0, 1),
+    ("put_poll", 1, 0, 1), ("poll", 1, 0, 1)])
+def test_a_poll_rounds_the_work_before_it_with_its_check(kind, between, cycles, before, behind):
     """2 cycles at 200 MHz are 168.96 ticks of 66 MHz, the check's 3 are 253.44: together they fill
-    a tick more, before the poll, unless a mark or an operation has rounded them."""
+    a tick more, before the poll, unless a mark or an operation has rounded them. 1 cycle and
+    another poll's check leave 0.92 of a tick: with this check's they fill one, behind the poll."""
     port = kind(0, 0, Costs(Description()))
     if between == "work before a mark":
         port.mark(1, 0, 0)
-    port.work("alu", 2)
+    port.work("alu", cycles)
     if between == "mark":
         port.mark(1, 0, 0)
-    if between == "operation":
-        port.put_touch(64, 8)
+    if between in OPERATIONS:
+        OPERATIONS[between](port)
     poll = port.count
     port.put_poll(64, 0, 0)
     port.put_touch(64, 8)
     found = [ENTRY.unpack_from(port.entries, index * ENTRY.size) for index in range(port.count)]
     assert found[poll][6] == before and found[poll][1] == 253
     assert found[poll + 1][1] == behind
+
+
+@pytest.mark.parametrize(("operation", "count", "cycles"), [
+    ("put_read", BLOCK - 1, 60_000_000), ("put_write", BLOCK - 1, 60_000_000),
+    ("put_touch", 0, 400_000_000), ("put_touch", 1, 400_000_000),
+    ("put_touch", BLOCK, 400_000_000)])
+def test_work_that_does_not_fit_is_kept(operation, count, cycles):
+    """60 million cycles are one delay and what is left, 400 million more than a block of them."""
+    def state():
+        return (port.parts, port.rounded, port.count, len(port.queue), bytes(port.entries),
+                port.tally())
+
+    port = Port(0, 0, Costs(Description()))
+    for _ in range(count):
+        port.put_touch(64, 8)
+    port.compute_cycles(cycles)
+    before = state()
+    with pytest.raises(ValueError, match="work before one operation exceeds what a block can hold"):
+        OPERATIONS[operation](port)
+    assert state() == before

@@ -93,8 +93,8 @@ def test_o_s_and_o_r_are_their_items_and_operations(name, settings):
 
 
 @pytest.mark.parametrize("settings", [{}, ODD])
-def test_all_work_is_tallied(settings):
-    """Items times prices is all that the CPUs did."""
+def test_the_tally_is_what_was_charged(settings):
+    """Its items, those of all paths among them, at their prices."""
     runtime = run_on_model(random_program(3, 3, rounds=2, settings=settings))
     for port in runtime.ports:
         assert cpu_cycles(port) == sum(port.costs.price[item] * count

@@ -28,7 +28,8 @@ def paths(**knobs):
     return runtime
 
 
-def test_every_path_is_charged_and_nothing_else_takes_time():
+def test_every_path_is_charged_with_its_factor():
+    """And all counts at their prices are what each port charged."""
     description = describe(tcp__path_scale=SCALE, cpu__path_scale=2)
     runtime = paths(tcp__path_scale=SCALE, cpu__path_scale=2)
     charged = {name for port in runtime.ports for name in port.paths()}

@@ -89,9 +89,9 @@ def test_posting_and_finding(knobs, spin):
 
 
 @pytest.mark.parametrize("translation", ["cache", "table", "physical"])
-def test_all_work_is_tallied(translation):
-    """Items times prices is all that the CPU did: connecting, registering, waiting, disconnecting,
-    with every translation scheme."""
+def test_the_tally_is_what_was_charged(translation):
+    """Its items, those of all paths among them, at their prices: connecting, registering, waiting,
+    disconnecting, with every translation scheme."""
     async def program(node):
         side = await (await Side(node, RD).open(receive_cq=4)).connect()
         await side.receive(side.segment(0, 3000))
