@@ -11,8 +11,9 @@ from .model import statements
 __all__ = ["Branches", "branches", "heard"]
 
 MOST = 4
-"""So many branches of a cluster are told apart, those that read most. What others read counts as
-read by the branch around them, or always. With 8, nothing is faster."""
+"""So many branches of a cluster are told apart, those that read the most that nothing around them
+reads. What others read counts as read by the branch around them, or always. With 8, nothing is
+faster."""
 
 
 def heard(number: int) -> str:
@@ -23,7 +24,7 @@ def heard(number: int) -> str:
 @dataclass(frozen=True)
 class Branches:
     """The statements of a cluster as ``text``, in which ``count`` branches note that they are
-    taken. ``readers``: for each key that is read in branches only, their numbers."""
+    taken. ``readers``: for each key that only these read, their numbers."""
 
     text: str
     count: int
@@ -32,7 +33,7 @@ class Branches:
 
 @dataclass
 class _Branch:
-    """Statements, and the keys that they read, those of branches in them not counted."""
+    """Statements, and the keys that they read whichever branches in them are taken."""
 
     body: list["str | _Conditional"]
     reads: set[str]
@@ -84,9 +85,9 @@ def _text(branch: _Branch, bit: int) -> str:
     return "\n".join(lines)
 
 
-def _told_apart(whole: _Branch, wanted: set[str]) -> dict[str, set[int]]:
-    """Number branches in ``whole``, and tell for each key of ``wanted`` that only they read in
-    which it is read."""
+def _numbered(whole: _Branch, wanted: set[str], most: int) -> dict[str, set[int]]:
+    """Number up to ``most`` branches in ``whole``, and tell for each key of ``wanted`` that only
+    they read in which it is read."""
     found: list[tuple[_Branch, set[str], int]] = []
 
     def collect(branch: _Branch, known: set[str], around: int) -> None:
@@ -95,7 +96,7 @@ def _told_apart(whole: _Branch, wanted: set[str]) -> dict[str, set[int]]:
             collect(inner, known | inner.reads, len(found) - 1)
 
     collect(whole, whole.reads, -1)
-    chosen = sorted(sorted(range(len(found)), key=lambda at: -len(found[at][1]))[:MOST])
+    chosen = sorted(sorted(range(len(found)), key=lambda at: -len(found[at][1]))[:most])
     always = set[str]()
     for at in reversed(range(len(found))):
         _, keys, around = found[at]
@@ -111,14 +112,15 @@ def _told_apart(whole: _Branch, wanted: set[str]) -> dict[str, set[int]]:
     return readers
 
 
-def branches(cluster: Cluster, bit: int, members: Variables, variables: Variables) -> Branches:
-    """The branches of ``cluster``. Those that are taken set their variables to ``bit``.
+def branches(cluster: Cluster, bit: int, members: Variables, variables: Variables,
+             most: int = MOST) -> Branches:
+    """The branches of ``cluster``, up to ``most``. Those that are taken set their variables to
+    ``bit``.
 
     What a cluster did when it ran last follows from what it read then. As long as none of that
     changes it would take the same branches, so that what only the others read does not matter.
     """
     whole = _Reader(members, variables).branch(one.text for one in cluster.statements)
     # What it also writes, others may write, too.
-    readers = _told_apart(whole, set() if cluster.always
-                          else cluster.reads - cluster.writes.keys())
+    readers = _numbered(whole, cluster.reads - cluster.writes.keys(), most)
     return Branches(_text(whole, bit), len(set[int]().union(*readers.values())), readers)

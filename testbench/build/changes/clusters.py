@@ -11,9 +11,8 @@ from .parts import taken_apart
 __all__ = ["Cluster", "clusters"]
 
 SIZE = 30
-"""Accesses from which on a cluster takes nothing more. About 20 is as fast, and more to compile;
-about 40 is slower on VIA's ping-pong and stream and in MPI's bulk transfers:
-docs/performance.md."""
+"""Accesses from which on a cluster takes nothing more. About 20 is 2 to 3 % slower, and more to
+compile; about 40 is 3 to 9 % slower: docs/performance.md."""
 
 ALWAYS_SIZE = 1000
 """The same of a cluster that always runs."""

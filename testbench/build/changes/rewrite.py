@@ -65,10 +65,6 @@ class _Writer:
         self.check = check
         self.root = f"{model.name}{ROOT}"
         self.words = -(-len(found) // WORD)
-        self.branches = [branches(cluster, 1 << number % WORD, model.members,
-                                  {name: member for name, (member, _)
-                                   in model.phases[cluster.phase].variables.items()})
-                         for number, cluster in enumerate(found)]
         self.readers: dict[str, set[int]] = {}
         writers: dict[str, set[int]] = {}
         for number, cluster in enumerate(found):
@@ -86,6 +82,11 @@ class _Writer:
         self.inputs = sorted(inputs - large)
         self.always = {number for number, cluster in enumerate(found)
                        if cluster.always or large & {key.split("[")[0] for key in cluster.reads}}
+        self.branches = [branches(cluster, 1 << number % WORD, model.members,
+                                  {name: member for name, (member, _)
+                                   in model.phases[cluster.phase].variables.items()},
+                                  MOST if number not in self.always else 0)
+                         for number, cluster in enumerate(found)]
 
     def woken(self, key: str, numbers: set[int]) -> frozenset[tuple[int, int | None]]:
         """The clusters ``numbers`` that a change of ``key`` wakes, each with the branch that must
@@ -153,6 +154,9 @@ class _Writer:
         told_apart = self.branches[number]
         lines += [f"    uint64_t {heard(at)} = 0;" for at in range(told_apart.count)]
         memories = {name for one in cluster.statements for name in one.memories}
+        for one in cluster.statements:
+            # One that writes a memory in a form that is not known is refused, whatever others do.
+            self.marked(one.text, one.memories)
         lines.append(f"    {self.marked(told_apart.text, memories)}")
         lines += [f"    {self.hears(number, at)}" for at in range(told_apart.count)]
         if len(changes) >= MANY:
@@ -213,11 +217,15 @@ class _Writer:
                  if name not in self.own[number]]
         return ["            uint64_t before[sizeof vlSelfRef.nicbed_pending / 8];",
                 "            std::memcpy(before, pending, sizeof before);",
+                "            decltype(vlSelfRef.nicbed_heard) heard;",
+                "            std::memcpy(heard, vlSelfRef.nicbed_heard, sizeof heard);",
                 *(f"            static thread_local decltype(vlSelfRef.{name}) was_{at}; "
                   f"std::memcpy(&was_{at}, &vlSelfRef.{name}, sizeof was_{at});"
                   for at, name in enumerate(names)),
                 f"            {self.call(number)}",
                 "            std::memcpy(pending, before, sizeof before);",
+                "            if (std::memcmp(heard, vlSelfRef.nicbed_heard, sizeof heard)) "
+                f'nicbed_missed("a branch of cluster {number}");',
                 *(f"            if (std::memcmp(&was_{at}, &vlSelfRef.{name}, sizeof was_{at})) "
                   f'nicbed_missed("{name}");' for at, name in enumerate(names))]
 

@@ -9,8 +9,8 @@ from nicbed.testbench.build.changes import branches as module
 from nicbed.testbench.build.changes import rewrite
 from nicbed.testbench.build.changes.accesses import condition_of, statement
 from nicbed.testbench.build.changes.branches import Branches, branches
-from nicbed.testbench.build.changes.clusters import Cluster
-from nicbed.testbench.build.changes.model import Member, statements
+from nicbed.testbench.build.changes.clusters import Cluster, clusters
+from nicbed.testbench.build.changes.model import Member, Model, NotKnown, Phase, statements
 
 from tests.labs.rows import more
 
@@ -20,11 +20,11 @@ NAMES = "abcdefgh"
 MEMBERS = {name: Member(name, "IData") for name in NAMES}
 
 
-def told_apart(*texts: str, always: bool = False) -> Branches:
-    cluster = Cluster(0, always)
+def told_apart(*texts: str, most: int = module.MOST) -> Branches:
+    cluster = Cluster(0, False)
     for text in texts:
         cluster.take(statement(text, MEMBERS, {}))
-    return branches(cluster, 1, MEMBERS, {})
+    return branches(cluster, 1, MEMBERS, {}, most)
 
 
 def written(text: str) -> str:
@@ -51,24 +51,20 @@ def test_what_is_read_in_branches_only(text: str, readers: dict[str, set[int]]) 
     assert found.count == len(set().union(*readers.values()))
 
 
-def test_a_cluster_that_always_runs_has_none() -> None:
-    assert told_apart(written("if (a) { b = c; }"), always=True).readers == {}
-
-
-def test_of_many_branches_those_that_read_most_are_told_apart(
-        monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "MOST", 1)
-    found = told_apart(*map(written, ("if (a) { b = c; }", "if (a) { d = (e + f); }")))
-    assert found.readers == {"e": {0}, "f": {0}}
-    found = told_apart(written("if (a) { b = (c + d); if (c) { b = e; } }"))
+def test_of_many_branches_those_that_read_most_are_told_apart() -> None:
+    texts = [written(text) for text in ("if (a) { b = c; }", "if (a) { d = (e + f); }")]
+    assert told_apart(*texts, most=1).readers == {"e": {0}, "f": {0}}
+    assert told_apart(*texts, most=0).readers == {}
+    found = told_apart(written("if (a) { b = (c + d); if (c) { b = e; } }"), most=1)
     assert found.readers == {"c": {0}, "d": {0}, "e": {0}}, "the branch around it"
 
 
 def drawn(chance: random.Random, deep: int = 3) -> str:
-    """Statements with branches in branches, over the same few variables."""
+    """Statements with branches in branches, which write two variables and read those and others."""
     texts = []
     for _ in range(chance.randrange(1, 4)):
-        target, one, other, condition = (f"vlSelfRef.{chance.choice(NAMES)}" for _ in range(4))
+        one, other, condition = (f"vlSelfRef.{chance.choice(NAMES)}" for _ in range(3))
+        target = f"vlSelfRef.{chance.choice(NAMES[:2])}"
         if deep and chance.random() < 0.6:
             text = f"if ((1U & {condition})) {{ {drawn(chance, deep - 1)} }}"
             if chance.random() < 0.5:
@@ -96,7 +92,7 @@ def test_what_was_not_read_does_not_matter(seed: int) -> None:
     """With other values of what only branches read that are not taken, a cluster writes the same
     and takes the same branches."""
     chance = random.Random(seed)
-    found = told_apart(*statements(drawn(chance)))
+    found = told_apart(*statements(drawn(chance)), most=chance.choice((1, 2, 4)))
     before = {name: chance.randrange(1 << 16) for name in NAMES}
     before |= {module.heard(number): 0 for number in range(found.count)}
     after = dict(before)
@@ -106,6 +102,34 @@ def test_what_was_not_read_does_not_matter(seed: int) -> None:
     again = before | unheard
     execute(found.text, again)
     assert again == after | unheard
+
+
+READ = "if (vlSelfRef.b) { vlSelfRef.c = vlSelfRef.words[0U]; }"
+
+
+def writer_of(*writes: str) -> rewrite._Writer:
+    """Of a cluster that writes a memory, and of one that reads it in a branch."""
+    members = {**MEMBERS, "words": Member("words", "", memory=True)}
+    phases = [Phase(1, body=list(writes)), Phase(2, body=[READ])]
+    one = Model("Vtop", members, set(), set(), phases, [], {})
+    found = clusters(one, {"top"})
+    for cluster in found:
+        cluster.always = False
+    return rewrite._Writer(one, found, [{} for _ in found], False)
+
+
+def test_a_write_to_a_memory_wakes_who_took_the_branch_that_reads_it() -> None:
+    writer = writer_of("vlSelfRef.words[1U] = vlSelfRef.a;")
+    assert "pending[0] |= ((0x2ULL & vlSelfRef.nicbed_heard[0][0])) & change;" in writer.cluster(0)
+    assert "vlSelfRef.nicbed_heard[0][0] = " in writer.cluster(1)
+
+
+def test_a_write_of_another_form_is_not_known_beside_one_that_is() -> None:
+    writer = writer_of("vlSelfRef.words[1U] = vlSelfRef.a;",
+                       "while (vlSelfRef.a) { VL_ASSIGNSEL_II(32,8,vlSelfRef.b, "
+                       "vlSelfRef.words[1U], vlSelfRef.c); }")
+    with pytest.raises(NotKnown):
+        writer.cluster(0)
 
 
 @pytest.mark.parametrize("check", [more(False), True])
