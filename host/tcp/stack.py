@@ -127,6 +127,7 @@ class Stack:
                 await self._ring.start()
                 await self._send_ring.start()
                 await self.port.pio_write(IRQ_ENABLE, Irq.RECEIVE)
+                self.lock.wrote()
                 self.started = True
 
     # Calls

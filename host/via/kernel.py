@@ -129,6 +129,7 @@ class Kernel:
         await self.provider.start()
         await self.port.pio_write(self._nic + IRQ_ENABLE,
                                   Irq.RECEIVE | self.provider.causes)
+        self.lock.wrote()
         self.node.interrupts.add(self._handler)
         self._started = True
 

@@ -115,10 +115,13 @@ class ModelNic:
             self.line()
             return
         if name == "send_doorbell":
-            count = (word - self.posted) & 0xFFFF
-            open_ones = word - self.registers["send_done"] & 0xFFFF
-            assert open_ones <= self.model.description.nic.send_ring, "doorbell beyond the ring"
-            for _ in range(count):
+            done, word = self.registers["send_done"], word & 0xFFFF
+            pending, wanted = self.posted - done & 0xFFFF, word - done & 0xFFFF
+            ring_on = self.registers["control"] & 1
+            if not (ring_on and pending <= wanted <= self.model.description.nic.send_ring):
+                self.registers["doorbells_refused"] += 1
+                return
+            while self.posted != word:
                 self.queue.append((None, self.posted, 0))
                 self.posted = self.posted + 1 & 0xFFFF
             self.send()

@@ -1,6 +1,7 @@
 """Several ranks on each of several nodes: shared memory within a node, its NIC for all of them."""
 
 import re
+from itertools import chain
 
 import numpy as np
 import pytest
@@ -10,7 +11,10 @@ from nicbed.host.am import Gam
 from nicbed.host.mpi import ANY_SOURCE, Mpi, MpiError, Request
 from nicbed.host.mpi.channels.places import Places
 from nicbed.host.mpi.channels.tcp import TcpChannel
+from nicbed.host.tcp.stack import Stack
 from nicbed.host.via import Process, Vipl
+from nicbed.host.via.kernel import Kernel
+from nicbed.layouts.registers import Irq
 
 from tests.labs.rows import more
 from tests.models.target import Model
@@ -165,17 +169,36 @@ def test_processes_of_a_node_have_doorbells_of_their_own():
     assert run(main).results == [[1, 2], [1, 2]]
 
 
-@pytest.mark.parametrize("knobs", [
-    {"cpu__clock_mhz": 300}, {"via__translation": "table"}, {"via__translation": "physical"}],
-    ids=str)
-def test_two_cpus_set_up_one_nic_and_their_library_costs_nothing(knobs):
+@pytest.mark.parametrize("channel, knobs", [
+    ("via", {"cpu__clock_mhz": 300}), ("via", {"via__translation": "table"}),
+    ("via", {"via__translation": "physical"}), ("via in the kernel", {"bus__pio_write": 50}),
+    ("tcp", {"tcp__path_scale": 0, "bus__pio_write": 50})], ids=str)
+def test_two_cpus_set_up_one_nic_and_their_library_costs_nothing(channel, knobs):
     """The kernel's registers are one for all CPUs, and its writes to them are posted."""
     async def main(mpi):
         comm, total = mpi.COMM_WORLD, np.zeros(1, int)
         await comm.Allreduce(np.full(1, mpi.rank), total)
         return int(total[0])
 
-    assert run(main, limit=1_000_000, cpu__path_scale=0, **knobs).results == [[6, 6], [6, 6]]
+    results = run(main, channel, limit=1_000_000, cpu__path_scale=0, **knobs).results
+    assert results == [[6, 6], [6, 6]]
+
+
+@pytest.mark.parametrize("channel, layer", [
+    ("via", Kernel), ("via in the kernel", Kernel), ("tcp", Stack)])
+def test_the_nic_is_set_up_before_another_cpu_enters_the_kernel(channel, layer):
+    """A doorbell that came before its ring was on would be lost."""
+    async def main(cpu):
+        cpu.share_nic()
+        kernel = cpu.kernel(layer)
+        async with kernel.lock.held():
+            await kernel.start()
+        return [await cpu.port.pio_read(cpu.register(name)) for name in ("control", "irq_enable")]
+
+    model = Model(describe(channel, cpus=CPUS, cpu__path_scale=0, tcp__path_scale=0,
+                           bus__pio_write=300, bus__pio_read=2))
+    for control, causes in chain(*model.run([[main] * CPUS] * 2, limit=LIMIT).results):
+        assert control == (2 if channel == "via" else 3) and causes & Irq.RECEIVE
 
 
 def test_one_rank_here_and_two_there():
