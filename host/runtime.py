@@ -137,8 +137,8 @@ class Runtime:
         back end at each attention, within the time step. Return whether there is more to come."""
         if self.done:
             return False
-        # What is called often and is kept in an attribute is called by a name: Python takes a
-        # method's lookup else, which finds no method.
+        # Kept in attributes and called often: by `self._look()` Python would look for a method
+        # first, which takes longer.
         look, give = self._look, self._give
         now, needs, expired = look()
         while needs:
@@ -148,20 +148,19 @@ class Runtime:
             self._running_port.port = port
             try:
                 port.accept(now)
-                if port.queue and port.follow():
-                    pass  # only the port was woken
-                elif resume is None:
+                # Of a block that follows another one, only the port knows.
+                if not port.queue or not port.follow():
                     self.wakes += 1
-                    self._stop(port)
-                else:
-                    self.wakes += 1
-                    resume(None)
-                    if port.queue:
-                        port.line_up()
-                    elif not port.count:
-                        raise RuntimeError(
-                            f"{self.name(index)}'s program awaited something that is not an "
-                            "operation of its host port")
+                    if resume is None:
+                        self._stop(port)
+                    else:
+                        resume(None)
+                        if port.queue:
+                            port.line_up()
+                        elif not port.count:
+                            raise RuntimeError(
+                                f"{self.name(index)}'s program awaited something that is not an "
+                                "operation of its host port")
             except StopIteration as end:
                 self._results[index] = end.value
                 self._coroutines[index] = None

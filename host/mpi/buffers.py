@@ -78,15 +78,12 @@ class Data:
 
     def fill(self, length: int) -> None:
         """Take the first ``length`` bytes from memory into the array, in no time."""
-        if self._near:
-            part = self._parts[0][1]
-            if length < len(part):
-                part = part[:max(length, 0)]
-            part[:] = self._process.memory.view(self._near, len(part))
-            return
         for address, part in self._parts:
             if length < len(part):
                 part = part[:max(length, 0)]
+            if self._near:
+                part[:] = self._process.memory.view(self._near, len(part))
+                return
             self._process.read_into(address, part)
             length -= len(part)
 

@@ -170,6 +170,7 @@ class Lock:
         self._wrote = False
         self._posted = node.description.bus.posted
         self._id = node.register("id")
+        """Read for its place behind posted writes: reading it has no effect."""
 
     async def enter(self) -> None:
         port = self._port

@@ -10,14 +10,7 @@ from typing import Any
 
 from ...port.suspension import NOTHING
 from ...via.process import Process
-from ..copying import (
-    Pieces,
-    copy,
-    gather,
-    queue_traffic,
-    scatter,
-    total,
-)
+from ..copying import Pieces, copy, gather, queue_traffic, scatter, total
 from ..packets import CHANNEL_AT, HEADER_BYTES, LONG, LONG_BYTES, Header, Packet
 from .credits import Credits
 

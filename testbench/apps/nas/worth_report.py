@@ -11,7 +11,6 @@ from .changes import PARAMETERS
 
 __all__ = ["compared", "draw", "draw_compared", "tables"]
 
-AS_IS = "as it is"
 COLUMNS = 4
 """Panels beside each other."""
 
@@ -39,7 +38,7 @@ def draw(document: Mapping[str, Any], figure: Any) -> None:
 
 def _measured(document: Mapping[str, Any]) -> dict[str, dict[str, float]]:
     """Of a part: by change, the cycles of each thing that was measured."""
-    return {AS_IS if changed == "base" else f"another {changed}":
+    return {"as it is" if changed == "base" else f"another {changed}":
             {kind: float(Fraction(value)) for kind, value in (
                 each if isinstance(each, Mapping) else {"time": each}).items()}
             for changed, each in document["points"]["measured"].items()}

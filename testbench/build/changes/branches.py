@@ -1,10 +1,9 @@
 """What a cluster reads only in a branch: while the branch is not taken, it is no input."""
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from itertools import count
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
 
-from .accesses import Variables, condition_of, read_keys, statement
+from .accesses import Statement, Variables, condition_of, read_keys, statement
 from .clusters import Cluster
 from .model import statements
 
@@ -21,22 +20,12 @@ def heard(number: int) -> str:
     return f"heard_{number}"
 
 
-@dataclass(frozen=True)
-class Branches:
-    """The statements of a cluster as ``text``, in which ``count`` branches note that they are
-    taken. ``readers``: for each key that only these read, their numbers."""
-
-    text: str
-    count: int
-    readers: dict[str, set[int]]
-
-
 @dataclass
 class _Branch:
     """Statements, and the keys that they read whichever branches in them are taken."""
 
-    body: list["str | _Conditional"]
-    reads: set[str]
+    body: list["Statement | _Conditional"] = field(default_factory=list)
+    reads: set[str] = field(default_factory=set)
     number: int | None = None
 
     def inner(self) -> Iterator["_Branch"]:
@@ -52,37 +41,52 @@ class _Conditional:
     sides: list[_Branch]
 
 
-class _Reader:
-    def __init__(self, members: Variables, variables: Variables) -> None:
-        self.members = members
-        self.variables = variables
+@dataclass(frozen=True)
+class Branches:
+    """The branches of a cluster's statements, which are ``whole``. ``readers``: for each key that
+    only numbered branches read, their numbers."""
 
-    def branch(self, texts: Iterable[str]) -> _Branch:
-        found = _Branch([], set())
-        for text in texts:
-            if not text.lstrip().startswith("if"):
-                found.body.append(text)
-                found.reads |= statement(text, self.members, self.variables).reads
-                continue
-            condition, first, second = condition_of(text.strip())
-            sides = [self.branch(statements(first)), self.branch(statements(second))]
-            found.body.append(_Conditional(condition, sides))
-            # What both sides read is read whichever is taken.
-            found.reads |= read_keys(condition, self.members, self.variables)
-            found.reads |= sides[0].reads & sides[1].reads
-        return found
+    whole: _Branch
+    readers: dict[str, set[int]]
+
+    @property
+    def count(self) -> int:
+        """Of the branches that are numbered."""
+        return len(set[int]().union(*self.readers.values()))
+
+    def text(self, bit: int, written: Callable[[Statement], str]) -> str:
+        """The statements, each that is not conditional as ``written``. A numbered branch that is
+        taken sets its variable (:func:`heard`) to ``bit``."""
+        return _text(self.whole, bit, written)
 
 
-def _text(branch: _Branch, bit: int) -> str:
+def _text(branch: _Branch, bit: int, written: Callable[[Statement], str]) -> str:
     lines = [] if branch.number is None else [f"{heard(branch.number)} = {bit:#x}ULL;"]
     for one in branch.body:
-        if isinstance(one, str):
-            lines.append(one)
+        if isinstance(one, Statement):
+            lines.append(written(one))
             continue
-        first, second = (_text(side, bit) for side in one.sides)
+        first, second = (_text(side, bit, written) for side in one.sides)
         lines.append(f"if ({one.condition}) {{\n{first}\n}}"
                      + (f" else {{\n{second}\n}}" if second else ""))
     return "\n".join(lines)
+
+
+def _branch(texts: Iterable[str], members: Variables, variables: Variables) -> _Branch:
+    found = _Branch()
+    for text in texts:
+        if not text.startswith("if"):
+            one = statement(text, members, variables)
+            found.body.append(one)
+            found.reads |= one.reads
+            continue
+        condition, *others = condition_of(text)
+        sides = [_branch(statements(side), members, variables) for side in others]
+        found.body.append(_Conditional(condition, sides))
+        # What both sides read is read whichever is taken.
+        found.reads |= read_keys(condition, members, variables)
+        found.reads |= sides[0].reads & sides[1].reads
+    return found
 
 
 def _numbered(whole: _Branch, wanted: set[str], most: int) -> dict[str, set[int]]:
@@ -103,24 +107,21 @@ def _numbered(whole: _Branch, wanted: set[str], most: int) -> dict[str, set[int]
         if at not in chosen:
             (found[around][1] if around >= 0 else always).update(keys)
     readers: dict[str, set[int]] = {}
-    numbers = count()
-    for branch, keys, _ in (found[at] for at in chosen):
-        if keys := keys - always:
-            branch.number = next(numbers)
-            for key in keys:
-                readers.setdefault(key, set()).add(branch.number)
+    told = [(found[at][0], found[at][1] - always) for at in chosen if found[at][1] - always]
+    for number, (branch, keys) in enumerate(told):
+        branch.number = number
+        for key in keys:
+            readers.setdefault(key, set()).add(number)
     return readers
 
 
-def branches(cluster: Cluster, bit: int, members: Variables, variables: Variables,
-             most: int = MOST) -> Branches:
-    """The branches of ``cluster``, up to ``most``. Those that are taken set their variables to
-    ``bit``.
+def branches(cluster: Cluster, members: Variables, variables: Variables, most: int = MOST
+             ) -> Branches:
+    """The branches of ``cluster``, of which up to ``most`` are numbered.
 
     What a cluster did when it ran last follows from what it read then. As long as none of that
     changes it would take the same branches, so that what only the others read does not matter.
     """
-    whole = _Reader(members, variables).branch(one.text for one in cluster.statements)
+    whole = _branch((one.text for one in cluster.statements), members, variables)
     # What it also writes, others may write, too.
-    readers = _numbered(whole, cluster.reads - cluster.writes.keys(), most)
-    return Branches(_text(whole, bit), len(set[int]().union(*readers.values())), readers)
+    return Branches(whole, _numbered(whole, cluster.reads - cluster.writes.keys(), most))

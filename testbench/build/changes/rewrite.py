@@ -6,7 +6,7 @@ from collections.abc import Iterable, Set
 from itertools import groupby
 from pathlib import Path
 
-from .accesses import PURE
+from .accesses import PURE, Statement
 from .branches import MOST, branches, heard
 from .clusters import Cluster, clusters
 from .model import ROOT, VARIABLE, Member, Model, NotKnown, is_slow, read_model
@@ -40,6 +40,9 @@ name, not by a table: its jumps take the places of Python's in the processor's p
 MANY = 5
 """From so many questions on, a cluster asks first whether anything has changed at all. If each does
 it, or those with few, the branches take the places of Python's in the processor's prediction."""
+
+Woken = tuple[int, int | None]
+"""A cluster, and the branch of it that must have been taken, or None."""
 
 _KEYWORDS = {"if", "while", "return"}
 
@@ -82,19 +85,18 @@ class _Writer:
         self.inputs = sorted(inputs - large)
         self.always = {number for number, cluster in enumerate(found)
                        if cluster.always or large & {key.split("[")[0] for key in cluster.reads}}
-        self.branches = [branches(cluster, 1 << number % WORD, model.members,
+        self.branches = [branches(cluster, model.members,
                                   {name: member for name, (member, _)
                                    in model.phases[cluster.phase].variables.items()},
                                   MOST if number not in self.always else 0)
                          for number, cluster in enumerate(found)]
 
-    def woken(self, key: str, numbers: set[int]) -> frozenset[tuple[int, int | None]]:
-        """The clusters ``numbers`` that a change of ``key`` wakes, each with the branch that must
-        have been taken, or None."""
+    def woken(self, key: str, numbers: set[int]) -> frozenset[Woken]:
+        """Those of the clusters ``numbers`` that a change of ``key`` wakes."""
         return frozenset((number, branch) for number in numbers
                          for branch in self.branches[number].readers.get(key, [None]))
 
-    def wake(self, woken: Iterable[tuple[int, int | None]]) -> str:
+    def wake(self, woken: Iterable[Woken]) -> str:
         """Statement that makes clusters run when they come next."""
         masks: dict[int, dict[int | None, int]] = {}
         for number, branch in woken:
@@ -102,17 +104,19 @@ class _Writer:
             of_word[branch] = of_word.get(branch, 0) | 1 << number % WORD
         found = []
         for word, of_word in sorted(masks.items()):
-            terms = [f"{of_word[None]:#x}ULL"] if None in of_word else []
+            always = of_word.pop(None, 0)
+            terms = [f"{always:#x}ULL"] if always else []
             terms += [f"({mask:#x}ULL & vlSelfRef.nicbed_heard[{word}][{branch}])"
-                      for branch, mask in of_word.items() if branch is not None]
+                      for branch, mask in sorted(of_word.items())]
             found.append(f"pending[{word}] |= ({' | '.join(terms)}) & change;")
         return " ".join(found)
 
     def members(self) -> str:
-        """Of the model: the clusters that must run, at first all, and its inputs as they were."""
+        """Of the model: the clusters that must run, at first all, the branches that were taken, and
+        its inputs as they were."""
         all_ = ", ".join(["~0ULL"] * self.words)
-        lines = [f"    uint64_t nicbed_pending[{self.words}] = {{{all_}}};"]
-        lines.append(f"    uint64_t nicbed_heard[{self.words}][{MOST}] = {{}};")
+        lines = [f"    uint64_t nicbed_pending[{self.words}] = {{{all_}}};",
+                 f"    uint64_t nicbed_heard[{self.words}][{MOST}] = {{}};"]
         lines += [f"    {_type(self.model.members[name])} nicbed_last_{name}{{}};"
                   for name in self.inputs]
         return "\n".join(lines) + "\n"
@@ -129,7 +133,7 @@ class _Writer:
                  *(f"    {variables[name][1]}" for name in sorted(cluster.locals)),
                  *(f"    {_type(member)} {name}{{}};"
                    for name, member in self.own[number].items())]
-        woken: dict[frozenset[tuple[int, int | None]], list[str]] = {}
+        woken: dict[frozenset[Woken], list[str]] = {}
         for key in cluster.writes:
             numbers = self.readers.get(key, set()) - self.always
             if key not in cluster.reads:
@@ -153,11 +157,7 @@ class _Writer:
                            f"0); {self.wake(numbers)} }}")
         told_apart = self.branches[number]
         lines += [f"    uint64_t {heard(at)} = 0;" for at in range(told_apart.count)]
-        memories = {name for one in cluster.statements for name in one.memories}
-        for one in cluster.statements:
-            # One that writes a memory in a form that is not known is refused, whatever others do.
-            self.marked(one.text, one.memories)
-        lines.append(f"    {self.marked(told_apart.text, memories)}")
+        lines.append(f"    {told_apart.text(1 << number % WORD, self.marked)}")
         lines += [f"    {self.hears(number, at)}" for at in range(told_apart.count)]
         if len(changes) >= MANY:
             changes = [f"    if ({' | '.join(differing)}) [[unlikely]] {{", *changes, "    }"]
@@ -165,9 +165,10 @@ class _Writer:
         return VARIABLE.sub(lambda place: place[1] if place[1] in own else place[0],
                           "\n".join([*lines, *changes, "}", ""]))
 
-    def marked(self, text: str, memories: set[str]) -> str:
+    def marked(self, one: Statement) -> str:
         """A statement in which each word that is written to a memory wakes the memory's readers."""
-        for name in sorted(memories):
+        text = one.text
+        for name in sorted(one.memories):
             numbers = self.readers.get(name, set()) - self.always
             if not numbers:
                 continue
@@ -233,7 +234,7 @@ class _Writer:
         """Statements that wake the readers of the inputs that have changed."""
         lines = []
         for name in self.inputs:
-            woken = frozenset[tuple[int, int | None]]().union(
+            woken = frozenset[Woken]().union(
                 *(self.woken(key, self.readers.get(key, set()) - self.always)
                   for key in self.model.members[name].keys))
             if not woken:

@@ -24,7 +24,7 @@ def told_apart(*texts: str, most: int = module.MOST) -> Branches:
     cluster = Cluster(0, False)
     for text in texts:
         cluster.take(statement(text, MEMBERS, {}))
-    return branches(cluster, 1, MEMBERS, {}, most)
+    return branches(cluster, MEMBERS, {}, most)
 
 
 def written(text: str) -> str:
@@ -96,11 +96,12 @@ def test_what_was_not_read_does_not_matter(seed: int) -> None:
     before = {name: chance.randrange(1 << 16) for name in NAMES}
     before |= {module.heard(number): 0 for number in range(found.count)}
     after = dict(before)
-    execute(found.text, after)
+    text = found.text(1, lambda one: one.text)
+    execute(text, after)
     unheard = {key: chance.randrange(1 << 16) for key, numbers in found.readers.items()
                if not any(after[module.heard(number)] for number in numbers)}
     again = before | unheard
-    execute(found.text, again)
+    execute(text, again)
     assert again == after | unheard
 
 
@@ -122,6 +123,12 @@ def test_a_write_to_a_memory_wakes_who_took_the_branch_that_reads_it() -> None:
     writer = writer_of("vlSelfRef.words[1U] = vlSelfRef.a;")
     assert "pending[0] |= ((0x2ULL & vlSelfRef.nicbed_heard[0][0])) & change;" in writer.cluster(0)
     assert "vlSelfRef.nicbed_heard[0][0] = " in writer.cluster(1)
+
+
+def test_the_text_does_not_depend_on_the_order_of_a_set() -> None:
+    woken = [(3, 1), (3, None), (70, 2), (4, 0), (70, 0), (70, 1)]
+    writer = writer_of("vlSelfRef.words[1U] = vlSelfRef.a;")
+    assert writer.wake(woken) == writer.wake(reversed(woken))
 
 
 def test_a_write_of_another_form_is_not_known_beside_one_that_is() -> None:
