@@ -1,10 +1,10 @@
 """What a statement of Verilator's C++ reads and writes."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from .model import Member, NotKnown, enclosed, statements
+from .model import Member, NotKnown, Scope, enclosed, statements
 
 __all__ = ["Statement", "condition_of", "read_keys", "statement"]
 
@@ -42,15 +42,17 @@ INSERTING = {**dict.fromkeys(_named("ASSIGNSEL: II QI QQ WI WQ WW"), 3),
              **dict.fromkeys(_named("ASSIGNBIT: II QI WI IO QO WO"), 1)}
 """Functions that write some bits of an argument, and its place; which, the others tell."""
 
-_CALL = re.compile(r"(VL_\w+)\s*\(")
+_CALL = re.compile(r"(\w+)\s*\(")
+_OPERATOR = re.compile(r"(VL_\w+)\s*\(")
 _WIDTH = re.compile(r"\s*\d+\s*")
 _OUTSIDE = re.compile(r"Vdpiimwrap|vlSymsp|VL_WRITEF|VL_FINISH|VL_STOP")
 """Marks of what acts outside the model."""
+_COMMENT = re.compile(r"/\*.*?\*/")
+_HANDED_OVER = re.compile(r"[&*]")
+"""In a parameter without comments: the function has the variable itself, and may write it."""
 _SLICE = re.compile(r"\s*\(\((?:0x[0-9a-f]+|\d+)U(?:LL)? & (?:\([CSIQ]Data\)\()?(?:vlSelfRef\.)?"
                     r"([A-Za-z_]\w*(?:\[\w+\])?)\)?\)\s*\|")
 """What begins the value of a variable of which some bits stay."""
-
-Variables = Mapping[str, Member]
 
 
 @dataclass
@@ -124,9 +126,10 @@ def _arguments(text: str) -> list[str]:
 
 
 class _Reader:
-    def __init__(self, members: Variables, variables: Variables, text: str) -> None:
-        self.members = members
-        self.variables = variables
+    def __init__(self, scope: Scope, text: str) -> None:
+        self.members = scope.members
+        self.variables = scope.variables
+        self.outside = scope.outside
         self.found = Statement(text)
 
     def _keys(self, text: str, pure: bool) -> Iterator[tuple[Member, list[str]]]:
@@ -180,12 +183,12 @@ class _Reader:
             return
         if _OUTSIDE.search(text):
             self.found.acts = True
-            self._any(text)
+            self._acts(text)
             return
         at = -1 if text.startswith(("while", "do")) else _equals(text)
         if at >= 0:
             self._assignment(text[:at].strip(), text[at + 1:], sure)
-        elif called := _CALL.match(text):
+        elif called := _OPERATOR.match(text):
             inside, end = enclosed(text, called.end() - 1)
             if text[end:].strip() != ";":
                 raise NotKnown(text[:80])
@@ -194,6 +197,23 @@ class _Reader:
             self._any(text)
         else:
             raise NotKnown(text[:80])
+
+    def _acts(self, text: str) -> None:
+        """A statement that does something outside the model."""
+        called = _CALL.match(text)
+        parameters = self.outside.get(called[1]) if called else None
+        if not called or parameters is None:
+            self._any(text)
+            return
+        inside, end = enclosed(text, called.end() - 1)
+        arguments = _arguments(inside)
+        if text[end:].strip() != ";" or len(arguments) != len(parameters):
+            raise NotKnown(text[:80])
+        for argument, parameter in zip(arguments, parameters, strict=True):
+            if _HANDED_OVER.search(_COMMENT.sub("", parameter)):
+                self._any(argument)
+            else:
+                self.read(argument)
 
     def _any(self, text: str) -> None:
         """Whatever occurs is read, and perhaps written."""
@@ -248,26 +268,21 @@ class _Reader:
         self.write(member, keys, sure)
 
 
-def read_keys(text: str, members: Variables, variables: Variables) -> set[str]:
+def read_keys(text: str, scope: Scope) -> set[str]:
     """What an expression reads."""
-    reader = _Reader(members, variables, text)
+    reader = _Reader(scope, text)
     reader.read(text)
     return reader.found.reads | reader.found.locals
 
 
-def statement(text: str, members: Variables, variables: Variables) -> Statement:
+def statement(text: str, scope: Scope) -> Statement:
     """What ``text`` accesses.
-
-    Parameters
-    ----------
-    members, variables
-        Variables of the model, and of the function, by their names.
 
     Raises
     ------
     NotKnown
         It is not of the forms known here.
     """
-    reader = _Reader(members, variables, text)
+    reader = _Reader(scope, text)
     reader.take(text, True)
     return reader.found

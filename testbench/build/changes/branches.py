@@ -3,9 +3,9 @@
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
-from .accesses import Statement, Variables, condition_of, read_keys, statement
+from .accesses import Statement, condition_of, read_keys, statement
 from .clusters import Cluster
-from .model import statements
+from .model import Scope, statements
 
 __all__ = ["Branches", "branches", "heard"]
 
@@ -72,19 +72,19 @@ def _text(branch: _Branch, bit: int, written: Callable[[Statement], str]) -> str
     return "\n".join(lines)
 
 
-def _branch(texts: Iterable[str], members: Variables, variables: Variables) -> _Branch:
+def _branch(texts: Iterable[str], scope: Scope) -> _Branch:
     found = _Branch()
     for text in texts:
         if not text.startswith("if"):
-            one = statement(text, members, variables)
+            one = statement(text, scope)
             found.body.append(one)
             found.reads |= one.reads
             continue
         condition, *others = condition_of(text)
-        sides = [_branch(statements(side), members, variables) for side in others]
+        sides = [_branch(statements(side), scope) for side in others]
         found.body.append(_Conditional(condition, sides))
         # What both sides read is read whichever is taken.
-        found.reads |= read_keys(condition, members, variables)
+        found.reads |= read_keys(condition, scope)
         found.reads |= sides[0].reads & sides[1].reads
     return found
 
@@ -115,13 +115,13 @@ def _numbered(whole: _Branch, wanted: set[str], most: int) -> dict[str, set[int]
     return readers
 
 
-def branches(cluster: Cluster, members: Variables, variables: Variables, most: int = MOST
+def branches(cluster: Cluster, scope: Scope, most: int = MOST
              ) -> Branches:
     """The branches of ``cluster``, of which up to ``most`` are numbered.
 
     What a cluster did when it ran last follows from what it read then. As long as none of that
     changes it would take the same branches, so that what only the others read does not matter.
     """
-    whole = _branch((one.text for one in cluster.statements), members, variables)
+    whole = _branch((one.text for one in cluster.statements), scope)
     # What it also writes, others may write, too.
     return Branches(whole, _numbered(whole, cluster.reads - cluster.writes.keys(), most))

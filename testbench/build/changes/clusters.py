@@ -3,7 +3,7 @@
 from collections.abc import Set
 from dataclasses import dataclass, field
 
-from .accesses import Statement, Variables, statement
+from .accesses import Statement, statement
 from .groups import Groups
 from .model import Model, Phase
 from .parts import taken_apart
@@ -182,14 +182,14 @@ def _atoms(body: list[Statement]) -> dict[int, _Atom]:
     return atoms
 
 
-def _of_phase(number: int, phase: Phase, members: Variables, blocks: Set[str]) -> list[Cluster]:
+def _of_phase(model: Model, number: int, phase: Phase, blocks: Set[str]) -> list[Cluster]:
     """The clusters of a phase, each after those that it depends on.
 
     They are filled one after the other with what may come next: first what is of the same block and
     has most of its inputs in common with the cluster, as that is likely to change when it does."""
-    variables = {name: member for name, (member, _) in phase.variables.items()}
-    atoms = _atoms([statement(part, members, variables) for text in phase.body
-                    for part in taken_apart(text, members, variables)])
+    scope = model.scope(phase)
+    atoms = _atoms([statement(part, scope) for text in phase.body
+                    for part in taken_apart(text, scope)])
     ready = [atom for atom in atoms.values() if not atom.before]
     found: list[Cluster] = []
     path: tuple[str, ...] = ()
@@ -234,4 +234,4 @@ def clusters(model: Model, blocks: Set[str]) -> list[Cluster]:
         A statement is not of the forms known here.
     """
     return [cluster for number, phase in enumerate(model.phases)
-            for cluster in _of_phase(number, phase, model.members, blocks)]
+            for cluster in _of_phase(model, number, phase, blocks)]

@@ -1,11 +1,12 @@
 """What Verilator wrote: the members of a model, and its statements by what triggers them."""
 
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-__all__ = ["ROOT", "VARIABLE", "Function", "Member", "Model", "NotKnown", "Phase", "enclosed",
-           "is_slow", "read_model", "statements"]
+__all__ = ["ROOT", "VARIABLE", "Function", "Member", "Model", "NotKnown", "Phase", "Scope",
+           "enclosed", "is_slow", "read_model", "statements"]
 
 ROOT = "___024root"
 """What follows a model's name in the name of the class of its variables."""
@@ -65,10 +66,21 @@ class Phase:
 
 
 @dataclass(frozen=True)
+class Scope:
+    """What a name in a statement stands for: a variable of the model, one of the function, or a
+    function outside the model, of which there is the text of each parameter."""
+
+    members: Mapping[str, Member]
+    variables: Mapping[str, Member] = field(default_factory=dict)
+    outside: Mapping[str, Sequence[str]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class Model:
     """A model's C++: its name, its variables, those that are top inputs or outputs, those that are
-    inputs, its phases in their order, the functions that they replace, and the text of each file
-    that may be rewritten."""
+    inputs, its phases in their order, the functions that they replace, the text of each file that
+    may be rewritten, and the functions outside the model that it calls, each with the text of its
+    parameters."""
 
     name: str
     members: dict[str, Member]
@@ -77,6 +89,12 @@ class Model:
     phases: list[Phase]
     replaced: list[Function]
     texts: dict[Path, str]
+    outside: dict[str, list[str]] = field(default_factory=dict)
+
+    def scope(self, phase: Phase) -> Scope:
+        """What names in the statements of a phase stand for."""
+        return Scope(self.members, {name: member for name, (member, _) in phase.variables.items()},
+                     self.outside)
 
 
 _SCALAR = {"8": "CData", "16": "SData", "": "IData", "64": "QData"}
@@ -86,6 +104,7 @@ _MEMORY = re.compile(r"^\s+VlUnpacked<.*> (\w+);", re.MULTILINE)
 _LOCAL = re.compile(r"(?:([CSIQ]Data)/\*\d+:\d+\*/|VlWide<(\d+)>/\*\d+:\d+\*/) (\w+);")
 _TRIGGER = re.compile(r"if \(\((0x[0-9a-f]+|\d+)ULL & vlSelfRef\.__VnbaTriggered\[0U\]\)\) \{")
 _MARK = re.compile(r"[{}();]")
+_OUTSIDE = re.compile(r"^void (\w+Vdpiimwrap\w+)\(([^;{]*?)\)(?=\s*[{;])", re.MULTILINE)
 
 
 def is_slow(file: Path) -> bool:
@@ -257,4 +276,6 @@ def read_model(work: Path, name: str) -> Model:
     members = _members(header.read_text())
     return Model(name, members, {port for _, _, port, _ in ports},
                  {port for way, _, port, _ in ports if way == "IN"}, phases, replaced,
-                 {header: header.read_text(), **texts})
+                 {header: header.read_text(), **texts},
+                 {function: parameters.split(", ") for text in texts.values()
+                  for function, parameters in _OUTSIDE.findall(text)})

@@ -1,8 +1,8 @@
 """Large conditional statements, taken apart by the variables that they set."""
 
-from .accesses import Variables, condition_of, read_keys, statement
+from .accesses import condition_of, read_keys, statement
 from .groups import Groups
-from .model import statements
+from .model import Scope, statements
 
 __all__ = ["taken_apart"]
 
@@ -10,19 +10,19 @@ LARGE = 30
 """Up to so many accesses a statement stays whole."""
 
 
-def taken_apart(text: str, members: Variables, variables: Variables) -> list[str]:
+def taken_apart(text: str, scope: Scope) -> list[str]:
     """Statements that together do what the conditional statement ``text`` does, in any order.
 
     Registers with an asynchronous reset are one such statement: in reset all are set to constants,
     otherwise each to its next value.
     """
-    whole = statement(text, members, variables)
+    whole = statement(text, scope)
     if not text.startswith("if") or whole.size <= LARGE or whole.acts:
         return [text]
     condition, first, second = condition_of(text)
-    branches = [(side, statement(one, members, variables))
+    branches = [(side, statement(one, scope))
                 for side, branch in enumerate((first, second)) for one in statements(branch)]
-    if read_keys(condition, members, variables) & (whole.writes.keys() | whole.locals):
+    if read_keys(condition, scope) & (whole.writes.keys() | whole.locals):
         return [text]
     groups = Groups(len(branches))
     writers: dict[str, list[int]] = {}

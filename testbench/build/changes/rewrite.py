@@ -85,9 +85,7 @@ class _Writer:
         self.inputs = sorted(inputs - large)
         self.always = {number for number, cluster in enumerate(found)
                        if cluster.always or large & {key.split("[")[0] for key in cluster.reads}}
-        self.branches = [branches(cluster, model.members,
-                                  {name: member for name, (member, _)
-                                   in model.phases[cluster.phase].variables.items()},
+        self.branches = [branches(cluster, model.scope(model.phases[cluster.phase]),
                                   MOST if number not in self.always else 0)
                          for number, cluster in enumerate(found)]
 
@@ -274,13 +272,13 @@ class _Writer:
     def declarations(self) -> str:
         """What all files of clusters begin with."""
         text = "\n".join(self.model.texts.values())
-        outside = rf"void {self.root}____Vdpiimwrap\w+\([^;{{]*?\)(?=\s*[{{;])"
         constants = rf"extern const [^;]*{self.model.name}__ConstPool__CONST_\w+;"
         clusters_ = (f"void {self.model.name}_cluster_{number}({self.root}*);"
                      for number in range(len(self.found)))
         return "\n".join([
             f'#include "{self.model.name}__pch.h"', "#include <cstring>",
-            *(f"{one};" for one in dict.fromkeys(re.findall(outside, text))),
+            *(f"void {name}({', '.join(parameters)});"
+              for name, parameters in self.model.outside.items()),
             *dict.fromkeys(re.findall(constants, text)), *clusters_, ""])
 
 

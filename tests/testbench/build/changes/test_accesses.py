@@ -2,17 +2,18 @@
 
 import pytest
 from nicbed.testbench.build.changes.accesses import statement
-from nicbed.testbench.build.changes.model import Member, NotKnown, statements
+from nicbed.testbench.build.changes.model import Member, NotKnown, Scope, statements
 from nicbed.testbench.build.changes.parts import taken_apart
 
 MEMBERS = {one.name: one for one in (
     Member("a", "CData"), Member("b", "IData"), Member("c", "IData"), Member("w", "EData", 3),
     Member("long", "EData", 78), Member("mem", "", memory=True))}
 LOCALS = {"t": Member("t", "EData", 2)}
+SCOPE = Scope(MEMBERS, LOCALS)
 
 
 def accesses(text: str) -> tuple[set[str], list[str], set[str]]:
-    found = statement(text, MEMBERS, LOCALS)
+    found = statement(text, SCOPE)
     return found.reads, list(found.writes), found.sets
 
 
@@ -50,15 +51,25 @@ def test_accesses(text: str, reads: set[str], writes: list[str], sets: set[str])
 
 
 def test_what_is_set_first_is_not_read_from_before() -> None:
-    found = statement("if (vlSelfRef.a) { t[0U] = vlSelfRef.b; vlSelfRef.c = t[0U]; }", MEMBERS,
-                      LOCALS)
+    found = statement("if (vlSelfRef.a) { t[0U] = vlSelfRef.b; vlSelfRef.c = t[0U]; }", SCOPE)
     assert (found.reads, list(found.writes), found.locals) == ({"a", "b"}, ["c"], {"t"})
 
 
 def test_what_acts_outside_the_model_may_change_all_that_it_names() -> None:
-    found = statement("M___024root____Vdpiimwrap_read_TOP(vlSelfRef.a, vlSelfRef.b);", MEMBERS, {})
+    found = statement("M___024root____Vdpiimwrap_read_TOP(vlSelfRef.a, vlSelfRef.b);", SCOPE)
     assert found.acts
     assert (found.reads, set(found.writes), found.sets) == ({"a", "b"}, {"a", "b"}, set())
+
+
+def test_what_acts_outside_the_model_changes_only_what_is_handed_over() -> None:
+    scope = Scope(MEMBERS, LOCALS, {"M___024root____Vdpiimwrap_read_TOP": [
+        "CData/*7:0*/ node", "IData/*31:0*/ address", "QData/*63:0*/ &answer"]})
+    found = statement("if (vlSelfRef.a) { M___024root____Vdpiimwrap_read_TOP((7U & vlSelfRef.b), "
+                      "vlSelfRef.w[1U], vlSelfRef.c); }", scope)
+    assert found.acts
+    assert (found.reads, set(found.writes), found.sets) == ({"a", "b", "c", "w[1U]"}, {"c"}, set())
+    with pytest.raises(NotKnown):
+        statement("M___024root____Vdpiimwrap_read_TOP(vlSelfRef.a, vlSelfRef.c);", scope)
 
 
 @pytest.mark.parametrize("text", [
@@ -84,7 +95,7 @@ def test_what_acts_outside_the_model_may_change_all_that_it_names() -> None:
 ])
 def test_other_forms_are_not_known(text: str) -> None:
     with pytest.raises(NotKnown):
-        statement(text, MEMBERS, LOCALS)
+        statement(text, SCOPE)
 
 
 def test_statements() -> None:
@@ -101,10 +112,10 @@ def test_a_reset_is_taken_apart_by_the_registers() -> None:
     following = "".join(f"vlSelfRef.r{number} = (vlSelfRef.b + {number}U);" for number in range(18))
     following += "vlSelfRef.r18 = vlSelfRef.r19; vlSelfRef.r19 = vlSelfRef.b;"
     parts = taken_apart(f"if (vlSelfRef.a) {{ {reset} }} else {{ {following} }}",
-                        {**MEMBERS, **registers}, {})
-    found = [set(statement(part, {**MEMBERS, **registers}, {}).writes) for part in parts]
+                        Scope({**MEMBERS, **registers}))
+    found = [set(statement(part, Scope({**MEMBERS, **registers})).writes) for part in parts]
     # One reads what the other writes, so they keep their order.
     assert found == [*({f"r{number}"} for number in range(18)), {"r18", "r19"}]
     # The condition must not change between the parts.
     own = f"if (vlSelfRef.r3) {{ {reset} }} else {{ {following} }}"
-    assert taken_apart(own, {**MEMBERS, **registers}, {}) == [own]
+    assert taken_apart(own, Scope({**MEMBERS, **registers})) == [own]

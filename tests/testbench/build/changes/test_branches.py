@@ -10,7 +10,7 @@ from nicbed.testbench.build.changes import rewrite
 from nicbed.testbench.build.changes.accesses import condition_of, statement
 from nicbed.testbench.build.changes.branches import Branches, branches
 from nicbed.testbench.build.changes.clusters import Cluster, clusters
-from nicbed.testbench.build.changes.model import Member, Model, NotKnown, Phase, statements
+from nicbed.testbench.build.changes.model import Member, Model, NotKnown, Phase, Scope, statements
 
 from tests.labs.rows import more
 
@@ -23,8 +23,8 @@ MEMBERS = {name: Member(name, "IData") for name in NAMES}
 def told_apart(*texts: str, most: int = module.MOST) -> Branches:
     cluster = Cluster(0, False)
     for text in texts:
-        cluster.take(statement(text, MEMBERS, {}))
-    return branches(cluster, MEMBERS, {}, most)
+        cluster.take(statement(text, Scope(MEMBERS)))
+    return branches(cluster, Scope(MEMBERS), most)
 
 
 def written(text: str) -> str:
