@@ -8,8 +8,9 @@ from typing import Any, Protocol
 from ..port.port import Watch
 from .copying import Pieces
 
-__all__ = ["SHARE", "Arrived", "Channel"]
+__all__ = ["SHARE", "Arrived", "Channel", "Compute"]
 
+Compute = Callable[[int], Awaitable[None]]
 SHARE = 16
 """Most packets that a look takes from each of two channels: as many as a process has credits at
 another one of its node. Otherwise processes that send as fast as this one receives would keep it
@@ -50,6 +51,9 @@ class Channel(Protocol):
     """Most pieces of one write or read at this end."""
     busy: bool
     """Whether :meth:`look` may find something: always, where only a look tells."""
+    compute: Compute | None
+    """Where a kernel carries the packets: lets the program compute for so many target cycles, and
+    the kernel interrupt it. None: no packet needs the CPU until the program makes a call."""
 
     async def open(self) -> None:
         """Connect to all others, which do the same."""

@@ -1,7 +1,8 @@
 """The MPI library of one process: what its communicators and requests stand on."""
 
 import itertools
-from collections.abc import Awaitable, Collection, Sequence
+from collections.abc import AsyncIterator, Awaitable, Collection, Sequence
+from contextlib import asynccontextmanager
 from typing import Any
 
 import numpy as np
@@ -173,8 +174,20 @@ class Mpi:
 
     async def compute(self, item: str, count: int) -> None:
         """Compute ``count`` of ``item``, one of the knobs ``[apps]``."""
-        self.port.compute(item, count)
+        async with self.computing():
+            self.port.compute(item, count)
         await self.port.flush()
+
+    @asynccontextmanager
+    async def computing(self) -> AsyncIterator[None]:
+        """What the CPU is charged inside (``port``) is the program's computation. Where a kernel
+        carries the packets of a channel it interrupts that, and what it takes comes on top."""
+        found = [one.compute for one in self.channels if one.compute is not None]
+        if found:
+            await self.port.flush()
+        yield
+        for compute in found:
+            await compute(self.port.take())
 
     # Memory
 

@@ -8,6 +8,7 @@ lost.
 from collections import Counter
 from fractions import Fraction
 
+from ...layouts.trace import TICKS
 from .costs import Costs, Path
 
 __all__ = ["Charge", "Work"]
@@ -86,6 +87,12 @@ class Work:
     def _compute(self, cycles: Fraction) -> None:
         whole, self._fraction = divmod(cycles + self._fraction, 1)
         self.parts += int(whole) * self._numerator
+
+    def take(self) -> int:
+        """Take back the whole target cycles of what was spent and is in no operation yet, to spend
+        them in another way; how many. What is below a cycle stays."""
+        cycles, self.parts = divmod(self.parts, TICKS * self._denominator)
+        return cycles
 
     def path(self, path: Path, scale: Fraction | None = None) -> Charge:
         """Register ``path``, with a factor ``scale`` in place of ``cpu.path_scale`` if given;

@@ -179,9 +179,7 @@ class Stack:
             if not slept:
                 slept = True
                 port.spend(self.prices.sleep)
-            end = min(deadline, self._deadline)
-            if self._stalled:
-                end = min(end, port.cycle + self._send_ring.drain)
+            end = min(deadline, self._due())
             if end > port.cycle:
                 mark = port.mark(BLOCKED, BEGIN, 0)
                 await self.lock.sleep(0 if end == FAR else min(LONGEST, end - port.cycle))
@@ -193,12 +191,16 @@ class Stack:
             port.work("context_switch")
         return bool(condition())
 
+    def _due(self) -> int:
+        """The cycle at which a timer has run out or the NIC may have room again; FAR: neither."""
+        if self._stalled:
+            return min(self._deadline, self.port.cycle + self._send_ring.drain)
+        return self._deadline
+
     def awaits(self) -> tuple[list[Watch], int]:
         """Where the next packet comes to, and cycles until a timer has run out or the NIC may have
         room again (0: neither)."""
-        end = self._deadline
-        if self._stalled:
-            end = min(end, self.port.cycle + self._send_ring.drain)
+        end = self._due()
         return ([Watch(self._ring.slot(), self._ring.phase(), 1)],
                 0 if end == FAR else min(LONGEST, max(1, end - self.port.cycle)))
 
@@ -209,7 +211,7 @@ class Stack:
         await self.attend()
         while cycles > 0:
             begin = await port.flush()
-            await port.wait_irq(min(cycles, LONGEST, max(1, self._deadline - begin)))
+            await port.wait_irq(min(cycles, LONGEST, max(1, self._due() - begin)))
             cycles -= port.cycle - begin
             await self.attend()
 

@@ -27,13 +27,14 @@ def cpu_cycles(port: Work) -> int:
 
 class Spent:
     """Inside this context all that makes time pass is noted: what ports are given (:meth:`given`),
-    delays, computation."""
+    delays, computation, what ports take back."""
 
     def __init__(self) -> None:
         self._ticks: Counter[int] = Counter()
         self._delayed: Counter[Any] = Counter()
         self._computed: Counter[Any] = Counter()
-        delay, compute = Port.delay, Work._compute
+        self._taken: Counter[Any] = Counter()
+        delay, compute, take = Port.delay, Work._compute, Work.take
 
         async def delaying(port: Port, cycles: int) -> None:
             self._delayed[id(port)] += max(cycles, 0)
@@ -44,8 +45,14 @@ class Spent:
             compute(port, cycles)
             self._computed[id(port)] += cycles + before - port._fraction
 
+        def taking(port: Work) -> int:
+            cycles = take(port)
+            self._taken[id(port)] += cycles
+            return cycles
+
         self._patches = [patch.object(Port, "delay", delaying),
-                         patch.object(Work, "_compute", computing)]
+                         patch.object(Work, "_compute", computing),
+                         patch.object(Work, "take", taking)]
 
     def __enter__(self) -> "Spent":
         for one in self._patches:
@@ -65,12 +72,13 @@ class Spent:
             self._ticks[port] += 0 if op == _WATCH else before if op == _POLL else work
 
     def check(self, port: Port) -> None:
-        """All that ``port`` charged, and delays, are in its operations, or still to come; and
-        nothing else is."""
+        """All that ``port`` charged, and delays, are in its operations, or still to come, or were
+        taken back for waits; and nothing else is."""
         costs = port.costs
         check = costs.price["poll_check"] * costs.numerator // costs.denominator
         took = (self._ticks[port.number] + check * port._check_count
-                + Fraction(port.parts, costs.denominator))
+                + Fraction(port.parts, costs.denominator)
+                + TICKS * self._taken[id(port)])
         spent = (costs.ticks(cpu_cycles(port) + int(self._computed[id(port)]))
                  + TICKS * self._delayed[id(port)])
         assert took == spent, (f"port {port.number}: operations, and what is still to come, took "

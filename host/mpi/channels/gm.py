@@ -19,6 +19,7 @@ from ...gm import GM_EVENT, GM_STATUS, Gm, gm_max_length_for_size
 from ...port.node import Node
 from ...port.port import Watch
 from ...via.process import Process
+from ..channel import Compute
 from ..copying import Pieces
 from ..errors import ErrorClass, MpiError
 from ..packets import HEADER_BYTES, LONG_BYTES
@@ -79,6 +80,7 @@ class GmChannel:
     can_read = False
     segments = 1
     busy = True
+    compute: Compute | None = None
 
     @staticmethod
     def memory(description: Description, others: int) -> int:

@@ -7,6 +7,7 @@ from typing import Any
 from ...port.port import Watch
 from ...port.suspension import NOTHING
 from ...via.process import Process
+from ..channel import Compute
 from ..copying import Pieces, copy, total
 from ..store import Store
 
@@ -37,6 +38,7 @@ class Itself:
     can_write = True
     can_read = False
     segments = 1 << 30
+    compute: Compute | None = None
 
     def __init__(self, process: Process, store: Store, rank: int, eager_bytes: int) -> None:
         self.process = process

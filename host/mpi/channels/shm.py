@@ -21,6 +21,7 @@ from ...port.node import Node
 from ...port.port import F_ONCE, TIMEOUT, Watch
 from ...port.suspension import NOTHING
 from ...via.process import Process
+from ..channel import Compute
 from ..copying import BEGIN, COPY, END, Pieces, gather, scatter, total, touch_for
 from ..errors import ErrorClass, MpiError
 from ..packets import CHANNEL_AT, LONG_BYTES, Packet
@@ -126,6 +127,7 @@ class ShmChannel:
     can_read = False
     segments = 1
     busy = True
+    compute: Compute | None = None
 
     def __init__(self, node: Node, process: Process, places: Places) -> None:
         rank, ranks = places.rank, len(places.beside) + 1

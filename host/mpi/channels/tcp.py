@@ -18,6 +18,7 @@ from ...port.suspension import NOTHING
 from ...tcp import Socket, Tcp, TcpError
 from ...tcp.stack import HEAD, connection_bytes
 from ...via.process import Process
+from ..channel import Compute
 from ..copying import Pieces, cut, total
 from ..errors import ErrorClass, MpiError
 from ..packets import LONG_BYTES
@@ -106,6 +107,7 @@ class TcpChannel:
                            f"{places.index(places.rank)} below it on its node: TCP has too few "
                            "ports to call from")
         self._tcp = Tcp(node, process)
+        self.compute: Compute | None = self._tcp.stack.compute
         self.eager_bytes = min(description.mpi.buffer_bytes - LONG_BYTES,
                                description.tcp.socket_buffer // GENEROUS - HEAD_BYTES)
         self._most = HEAD_BYTES + self.eager_bytes

@@ -24,6 +24,7 @@ from ...via.process import Process
 from ...via.returns import VIP_INFINITE, VIP_RETURN
 from ...via.vipl.completion_queues import Found
 from ...via.vipl.vipl import Vipl
+from ..channel import Compute
 from ..copying import Pieces
 from ..errors import ErrorClass, MpiError
 from ..packets import LONG_BYTES
@@ -63,6 +64,7 @@ class ViaChannel:
     name = "via"
     segments = 8
     busy = True
+    compute: Compute | None = None
 
     @staticmethod
     def pages(description: Description, others: int) -> int:

@@ -74,7 +74,7 @@ class Rank:
             assert isinstance(stack, Stack)
             stack.abandon(self.fate)
         if self._before:
-            self.node.port.compute_cycles(self._before)
+            wait(self._compute(self._before))
         try:
             return wait(call)
         except MpiError as error:
@@ -116,8 +116,12 @@ class Rank:
         ValueError
             ``cycles`` is negative or no number.
         """
-        self.node.port.compute_cycles(Fraction(cycles))
+        wait(self._compute(Fraction(cycles)))
         wait(self.node.port.delay(0))
+
+    async def _compute(self, cycles: Fraction) -> None:
+        async with self.mpi.computing():
+            self.node.port.compute_cycles(cycles)
 
     def time(self) -> float:
         """Seconds of target time. A look takes time, so that a program that waits for a time comes

@@ -1,8 +1,9 @@
 """The timed part of a run, from marks alone: computation, communication, waiting.
 
 A kernel marks its timed part as phases: what comes before the first iteration, each iteration,
-what comes after the last. In these lie the calls of MPI, and in them what the layers below do.
-Waiting is a look that finds nothing, or a wait for an interrupt.
+what comes after the last. In these lie the calls of MPI, and in them what the layers below do; and
+interrupts of computation, which are communication. Waiting is a look that finds nothing, or a wait
+for an interrupt.
 """
 
 from collections.abc import Iterable, Iterator

@@ -51,7 +51,8 @@ async def measure_once(lab: Any, size: int, way: str, compute: int) -> int:
                     continue
                 send = await comm.Issend(data, 1)
                 if compute:
-                    await node.port.delay(compute)
+                    async with mpi.computing():
+                        await node.port.delay(compute)
                 await send.Wait()
                 found = start, stamp(node)
             return found

@@ -7,6 +7,7 @@ from nicbed.host.port.quiet import QuietPort
 from nicbed.host.port.work import Work
 from nicbed.layouts.description import Description
 from nicbed.layouts.operations import BLOCK, ENTRY
+from nicbed.layouts.trace import TICKS
 
 
 def work(**prices):
@@ -31,6 +32,17 @@ def test_computation_and_other_work_are_one_time():
     other.work("alu", 143)
     assert one._pending() == other._pending()
     assert one.tally() == {"sort_key": 20, "alu": 3}
+
+
+def test_whole_cycles_are_taken_back():
+    found = work(flop=1)
+    target = TICKS * found.costs.denominator
+    found.compute("flop", 1000)
+    found.work("alu", 7)
+    before = found.parts
+    assert found.take() == before // target and found.parts == before % target
+    assert found.take() == 0 and found.parts == before % target
+    assert found.tally() == {"flop": 1000, "alu": 7}
 
 
 @pytest.mark.parametrize(("item", "count", "text"), [
