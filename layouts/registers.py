@@ -8,7 +8,7 @@ from enum import StrEnum
 
 __all__ = ["Access", "Register", "REGISTERS", "ENGINE_REGISTERS",
            "PROCESSOR_REGISTERS", "address", "SEND_WINDOW",
-           "RECEIVE_WINDOW", "WINDOW_BYTES", "Irq"]
+           "RECEIVE_WINDOW", "WINDOW_BYTES", "RECHECK", "Irq"]
 
 from enum import IntFlag
 
@@ -19,6 +19,10 @@ SEND_WINDOW = 0x1000
 RECEIVE_WINDOW = 0x2000
 """A read at any address of this window takes the next 8 bytes of the receive FIFO's head packet."""
 WINDOW_BYTES = 0x1000
+RECHECK = 1 << 16
+"""Written to irq_status or receive_taken: the NIC then sets Irq.RECEIVE if it has filled slots that
+are not taken. So a packet that came after software looked and before a posted clear arrived raises
+the interrupt again."""
 
 
 class Access(StrEnum):
@@ -69,7 +73,8 @@ REGISTERS = tuple(
                             " bit 2, with nic.attachment = memory_bus: the send ring's entries are "
                             "lines (layouts.rings.LINE_WORD), which the NIC pulls without "
                             "doorbells", 0),
-        ("irq_status", _W1C, 5, "interrupt causes that happened (Irq)", 0),
+        ("irq_status", _W1C, 5, "interrupt causes that happened (Irq). Bit 16, written: RECHECK "
+                                "behind the clear", 0),
         ("irq_enable", _RW, 5, "causes that raise the interrupt line; the line is the level of "
                                "status & enable", 0),
         ("send_space", _RO, 32, "free bytes of the send FIFO's PIO lane", 0),
@@ -79,8 +84,9 @@ REGISTERS = tuple(
         ("send_report", _RW, 32, "where the NIC writes send_done as an 8-byte word after each "
                                  "descriptor; 0: nowhere", 0),
         ("receive_base", _RW, 32, "receive ring: address in host memory, a multiple of 64", 0),
-        ("receive_taken", _RW, 16, "receive ring: slots that software has taken so far, modulo "
-                                   "65536", 0),
+        ("receive_taken", _RW, 17, "receive ring: slots that software has taken so far, modulo "
+                                   "65536. A count that is behind the last one, or ahead of "
+                                   "receive_filled, is ignored. Bit 16, written: RECHECK", 0),
         ("receive_filled", _RO, 16, "receive ring: slots that the NIC has filled so far, modulo "
                                     "65536", 0),
         ("receive_level", _RO, 16, "receive window: whole packets in the receive FIFO", 0),

@@ -101,6 +101,11 @@ class Gam:
         self._c_bye = port.path(costs.BYE)
         self._c_register = port.path(costs.REGISTER)
 
+    @property
+    def taken(self) -> int:
+        """Packets taken out of the receive ring since the start."""
+        return self._ring.taken
+
     def register(self, handler: Handler) -> int:
         """Append ``handler`` to the handler table; return its index."""
         self.port.spend(self._c_register)

@@ -12,6 +12,7 @@ from ...layouts.registers import (
     NIC_BASE,
     PROCESSOR_REGISTERS,
     RECEIVE_WINDOW,
+    RECHECK,
     REGISTERS,
     SEND_WINDOW,
     WINDOW_BYTES,
@@ -94,7 +95,7 @@ class PioMap:
         self._m = m
         self._nic = nic
         self._pio = nic.pio
-        counters, external = dict(_COUNTERS), ["send_doorbell"]
+        counters, external = dict(_COUNTERS), ["send_doorbell", "receive_taken"]
         registers = _RING_REGISTERS
         attached: dict[str, tuple[str, ...]] = {}
         if engine is not None:
@@ -120,6 +121,7 @@ class PioMap:
         ]
         self._nic_memory_read: ValueLike = 0
         self._engine_irq = self._processor_irq = Const(0)
+        self._receive_again = Signal()
         if engine is not None:
             self._attach_engine(engine)
         elif processor is not None:
@@ -177,14 +179,34 @@ class PioMap:
                 m.d.sync += posted.eq(value)
 
     def receive_ring(self, dma: ReceiveDma) -> None:
-        """The receive ring's registers."""
-        registers, values = dma.registers, self._file.values
-        self._m.d.comb += [
+        """The receive ring's registers. Counts of several CPUs may arrive in any order, so they
+        only move on."""
+        m, file, pio, registers = self._m, self._file, self._pio, dma.registers
+        values = file.values
+        taken = Signal(16)
+        left = Signal(16)
+        wanted = Signal(16)
+        following = Signal(16)
+        m.d.comb += [
+            values.receive_taken.eq(taken),
             registers.enable.eq(values.control[1]),
             registers.base.eq(values.receive_base),
-            registers.taken.eq(values.receive_taken),
+            registers.taken.eq(taken),
             values.receive_filled.eq(registers.filled),
         ]
+        clears = (file.access.select & pio.write
+                  & (pio.address == address("irq_status") - NIC_BASE))
+        with m.If(file.writes.receive_taken | clears):
+            m.d.comb += [
+                left.eq(registers.filled - taken),
+                wanted.eq(registers.filled - pio.data[:16]),
+                following.eq(taken),
+                self._receive_again.eq(pio.data[RECHECK.bit_length() - 1]
+                                       & (registers.filled != following)),
+            ]
+            with m.If(~clears & (wanted <= left)):
+                m.d.comb += following.eq(pio.data[:16])
+            m.d.sync += taken.eq(following)
 
     def packets(self, send: SendWindow, send_dma: SendDma | NoSendDma, receive: ReceiveFifo,
                 receive_dma: ReceiveDma) -> None:
@@ -207,8 +229,9 @@ class PioMap:
             error.eq(send.refused | send_dma.lane.skip | counts.doorbells_refused
                      | (receive.end.valid & (receive.end.kind == Kind.DROP))),
             # In the order of layouts.registers.Irq.
-            file.sets.irq_status.eq(Cat(receive_dma.registers.landed, send_dma.registers.empty,
-                                        error, Const(0), self._processor_irq)),
+            file.sets.irq_status.eq(Cat(receive_dma.registers.landed | self._receive_again,
+                                        send_dma.registers.empty, error, Const(0),
+                                        self._processor_irq)),
             nic.irq.eq((values.irq_status & values.irq_enable).any()
                        | (self._engine_irq & values.irq_enable[Irq.VIA.bit_length() - 1])),
         ]

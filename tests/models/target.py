@@ -18,6 +18,7 @@ from nicbed.layouts.processor import NIC_MEMORY
 from nicbed.layouts.registers import (
     ENGINE_REGISTERS,
     RECEIVE_WINDOW,
+    RECHECK,
     REGISTERS,
     SEND_WINDOW,
     WINDOW_BYTES,
@@ -112,6 +113,8 @@ class ModelNic:
             return
         if name in ("irq_status", "irq_enable"):
             self.registers[name] = (self.registers[name] & ~word if name == "irq_status" else word)
+            if name == "irq_status":
+                self.recheck(word)
             self.line()
             return
         if name == "send_doorbell":
@@ -125,7 +128,13 @@ class ModelNic:
                 self.queue.append((None, self.posted, 0))
                 self.posted = self.posted + 1 & 0xFFFF
             self.send()
-        self.registers[name] = word
+        if name == "receive_taken":
+            left, wanted = self.filled - self.registers[name], self.filled - word
+            if wanted & 0xFFFF <= left & 0xFFFF:
+                self.registers[name] = word & 0xFFFF
+            self.recheck(word)
+        else:
+            self.registers[name] = word
         if name in ("receive_taken", "control"):
             self.store()
 
@@ -159,6 +168,11 @@ class ModelNic:
             self.read_bytes = 0
             self.free(length)
         return int.from_bytes(data[at:at + 8], "little")
+
+    def recheck(self, word: int) -> None:
+        """Behind the write of ``word`` to a register of the receive ring."""
+        if word & RECHECK and (self.filled - self.registers["receive_taken"]) & 0xFFFF:
+            self.cause(Irq.RECEIVE)
 
     def cause(self, cause: Irq) -> None:
         self.registers["irq_status"] |= cause

@@ -1,5 +1,6 @@
 """The host ports of the functional target (:mod:`.target`): operations, and what they take."""
 
+from collections import deque
 from typing import TYPE_CHECKING, Any
 
 from nicbed.layouts.operations import (
@@ -40,6 +41,8 @@ class ModelPort:
         self.index = 0
         self.fraction = 0
         self.nic_free = 0
+        self.posted: deque[int] = deque(maxlen=model.description.bus.posted_writes)
+        """When the last beats that fit the posted-write buffer reach the NIC."""
         self.watches: list[tuple] = []
         self.spin: tuple | None = None
         self.spins = 0
@@ -107,10 +110,14 @@ class ModelPort:
             model.at(max(start, now + 1), self.answer)
         elif op is Op.PIO_WRITE:
             assert address >= NIC_BASE and 1 <= count <= 4
-            end = start + count
+            end = start
             for beat in range(count):
                 cost = bus.pio_write_cycles if beat == 0 else bus.pio_beat_cycles
-                self.nic_free = max(self.nic_free, start + beat + 1) + cost
+                if len(self.posted) == self.posted.maxlen:
+                    end = max(end, self.posted[0])  # room in the posted-write buffer
+                end += 1
+                self.nic_free = max(self.nic_free, end) + cost
+                self.posted.append(self.nic_free)
                 model.at(self.nic_free, lambda beat=beat: self.nic(address).write(
                     address % NIC_BYTES + 8 * beat, data[beat], trace, process))
             model.at(end if flags & _POSTED else self.nic_free, self.answer)

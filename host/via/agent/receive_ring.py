@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable
 
 from ....layouts.operations import BLOCK
 from ....layouts.packet import HEADER, Protocol
-from ....layouts.registers import Irq, address
+from ....layouts.registers import RECHECK, Irq, address
 from ....layouts.rings import COMPLETION
 from ...port.node import Node
 from ...port.port import F_ONCE, TIMEOUT
@@ -45,6 +45,7 @@ class ReceiveRing:
         self.slot_bytes = node.description.slot_bytes
         self._most_untold = max(1, self.size // 4)
         self.receivers: dict[int, Receiver] = {}
+        self._posted = node.description.bus.posted
         self.base = 0
         self.left = False
         self._taken = 0
@@ -71,7 +72,8 @@ class ReceiveRing:
     async def drain(self, most: int) -> None:
         """Hand out the packets that have arrived, up to ``most``; called in the interrupt handler,
         or in a call that checks. A packet that arrives too late for this raises the interrupt
-        again."""
+        again, also if it comes before a posted clear arrives: the NIC checks the ring once more,
+        behind the clear, when it is told that all that was seen has been taken."""
         port, memory = self.port, self.memory
         handled, begun = 0, False
         while True:
@@ -89,7 +91,7 @@ class ReceiveRing:
                 begun = True
                 if port.count == BLOCK:
                     await port.executed
-                port.put_write(self._nic + IRQ_STATUS, 1, RECEIVE)
+                port.put_write(self._nic + IRQ_STATUS, 1, RECEIVE if there else RECEIVE | RECHECK)
                 continue
             self.left = there
             if not there or handled >= most:
@@ -103,14 +105,14 @@ class ReceiveRing:
             handled += 1
             if self._taken - self._told >= self._most_untold:
                 await self._tell()
-        if self._told != self._taken:
-            await self._tell()
+        if self._told != self._taken or handled and self._posted and not self.left:
+            await self._tell(0 if self.left else RECHECK)
 
-    async def _tell(self) -> None:
+    async def _tell(self, recheck: int = 0) -> None:
         port = self.port
         if port.count == BLOCK:
             await port.executed
-        port.put_write(self._nic + RECEIVE_TAKEN, 1, self._taken & 0xFFFF)
+        port.put_write(self._nic + RECEIVE_TAKEN, 1, self._taken & 0xFFFF | recheck)
         self._told = self._taken
 
 

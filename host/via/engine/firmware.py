@@ -244,8 +244,8 @@ class FirmwareNic(DoorbellQueues):
         port, size = self.port, self.description.via.events
         found = []
         lost = False
-        await port.room(1)
-        port.put_write(self._nic + IRQ_STATUS, 1, Irq.PROCESSOR)
+        # Not posted: an event that came before the clear arrived is found by the checks after it.
+        await port.pio_write(self._nic + IRQ_STATUS, Irq.PROCESSOR, posted=False)
         before = self._taken
         while True:
             if port.count > BLOCK - 2:
@@ -262,6 +262,7 @@ class FirmwareNic(DoorbellQueues):
                 found.append((event, number))
         if self._taken != before:
             await port.pio_write(self._taken_at, self._taken)
+            self._lock.wrote()
         if lost:
             await self._ring_again()
         return found

@@ -86,6 +86,33 @@ def test_computation_is_broken_by_interrupts_and_is_as_long_as_asked():
     assert calls * each < spent[0] - length < calls * (each + 250)
 
 
+@pytest.mark.parametrize("waits", [True, False])
+def test_a_call_before_a_late_clear_interrupts_again(waits):
+    """The interrupt is cleared by a posted write, on a bus that is slow to take it, and two nodes
+    call. If the second call raised no interrupt, the server would handle it
+    after a time-out, or when it has computed."""
+    calls, long = 20, 3_000_000
+
+    async def main(rpc):
+        draw = random.Random(100 + rpc.node.number)
+        if rpc.node.number == 1:
+            if not waits:
+                await rpc.compute(long // 2)
+            return 0
+        trips = []
+        for _ in range(calls):
+            await rpc.port.delay(draw.randrange(3000))
+            begin = await rpc.port.flush()
+            await rpc.call(1, 0)
+            await rpc.wait(lambda: not rpc.open)
+            trips.append(await rpc.port.flush() - begin)
+        return max(trips)
+
+    trips = run(main, [lambda rpc, source: ()], 3, **{
+        "bus.pio_write": 20, "cpu.path_scale": 0, "am.retry_timeout": long}).results
+    assert max(trips) < 100_000
+
+
 def test_without_messages_it_is_exact():
     async def main(rpc):
         begin = await rpc.port.flush()

@@ -7,7 +7,7 @@ import cocotb
 import pytest
 from cocotb.triggers import Lock
 from nicbed.layouts.description import Description
-from nicbed.layouts.registers import Irq
+from nicbed.layouts.registers import RECHECK, Irq
 from nicbed.layouts.rings import COMPLETION, DESCRIPTOR_CONTROL
 from nicbed.layouts.trace import Block, Kind
 from nicbed.rtl.nic.nic import Nic
@@ -365,6 +365,58 @@ async def refuses_doorbells(dut: Any) -> None:
     for index in range(ring):
         assert await bench.packet_on_tx() == wire(words, 8, index + 1)
     assert await bench.pio.get("send_done") == ring
+
+
+async def into_ring(bench: Bench, count: int) -> None:
+    """So many more packets come into the receive ring."""
+    before = await bench.pio.get("receive_filled")
+    for number in range(count):
+        bench.rx.send(*wire(packet(b"12345678", destination=NODE), 8, number + 1))
+    for _ in range(500):
+        if await bench.pio.get("receive_filled") == before + count:
+            return
+    raise AssertionError("the packets never came")
+
+
+@cocotb.test()
+async def counts_only_move_on(dut: Any) -> None:
+    """A late count of slots taken is ignored, and so is one of slots that are not filled."""
+    bench = await start(dut)
+    await bench.pio.set(control=2, receive_base=RECEIVE_BASE)
+    await into_ring(bench, 3)
+    for written, found in ((4, 0), (1, 1), (0x8001, 1), (3, 3), (2, 3), (4, 3), (0, 3)):
+        await bench.pio.set(receive_taken=written)
+        assert await bench.pio.get("receive_taken") == found, written
+    await into_ring(bench, 4)
+    for written, found in ((8, 3), (5, 5), (4, 5), (7, 7)):
+        await bench.pio.set(receive_taken=written)
+        assert await bench.pio.get("receive_taken") == found, written
+
+
+@cocotb.test()
+async def checks_the_ring_behind_a_clear(dut: Any) -> None:
+    bench = await start(dut)
+    await bench.pio.set(control=2, receive_base=RECEIVE_BASE)
+
+    async def raised(**written: int) -> bool:
+        """Whether a write raises the interrupt again, which has been cleared."""
+        await bench.pio.set(irq_status=Irq.RECEIVE)
+        assert await bench.pio.get("irq_status") == 0
+        await bench.pio.set(**written)
+        await cycles(dut, 2)
+        return bool(await bench.pio.get("irq_status") & Irq.RECEIVE)
+
+    assert not await raised(receive_taken=RECHECK)
+    assert not await raised(irq_status=Irq.RECEIVE | RECHECK)
+    await into_ring(bench, 3)
+    assert not await raised(receive_taken=1), "nobody asks"
+    assert not await raised(send_base=RECHECK), "another register"
+    assert await raised(receive_taken=2 | RECHECK), "1 slot is left"
+    assert await raised(receive_taken=4 | RECHECK), "so it is with a count that is ignored"
+    assert await raised(irq_status=Irq.RECEIVE | RECHECK)
+    assert not await raised(receive_taken=3 | RECHECK)
+    assert not await raised(receive_taken=1 | RECHECK), "a late count"
+    assert not await raised(irq_status=Irq.RECEIVE | RECHECK)
 
 
 @cocotb.test()

@@ -13,20 +13,23 @@ from typing import Any
 import pytest
 from nicbed.firmware.build import image
 from nicbed.host.via.engine.firmware import Command
-from nicbed.layouts.via import ADDRESS, Doorbell, RemoteOperation
+from nicbed.host.via.kernel import Kernel
+from nicbed.layouts.via import ADDRESS, EVENT, Doorbell, Event, RemoteOperation
 
 from tests.labs import via_model as via_model_lab
 from tests.labs.firmware_cases import (
     MODULES,
     OTHERWISE,
     UNSUPPORTED,
+    FirmwareModel,
     chosen,
     on_firmware,
     with_firmware,
 )
 from tests.labs.on_simulator import Case, cases
 from tests.labs.via_model import RD, status
-from tests.programs.vipl import SMALL, describe
+from tests.programs import vipl as vipl_programs
+from tests.programs.vipl import SMALL, SUCCESS, UD, connect, describe
 
 FIRMWARE = Path(__file__).parents[4] / "firmware" / "via"
 QUICK = {
@@ -102,6 +105,77 @@ def test_a_command_with_a_number_that_is_none(command: Command) -> None:
 
     with on_firmware(Case("tests.via_model.test_messages", "test_a_message_arrives", 0, {})):
         via_model_lab.run_pair(RD, sender, receiver)
+
+
+def test_an_event_before_a_late_clear_interrupts_again() -> None:
+    """The interrupt is cleared by a write that a slow bus is late to take. Messages on two VIs make
+    two events, at several distances; after the second one nothing else would wake the receiver."""
+    distances = (0, 40, 400)
+
+    async def post(side: Any, call: Any, vi: Any) -> None:
+        va, handle = await side.make(side.segment(0, 4))
+        assert await call(vi, va, handle) is SUCCESS
+
+    async def both(side: Any) -> list[Any]:
+        vis = [side.vi, await side.create()]
+        await connect(side.vipl, side.nic, vis[1], side.other, client=side.node.number == 0,
+                      port=b"second")
+        return vis
+
+    async def sender(side: Any) -> None:
+        vipl, port, vis = side.vipl, side.node.port, await both(side)
+        for _ in distances:
+            await post(side, vipl.VipPostRecv, vis[0])
+        for distance in distances:
+            assert (await vipl.VipRecvWait(vis[0], None))[0] is SUCCESS
+            made = [await side.make(side.segment(0, 4)) for _ in vis]
+            await port.delay(3000)
+            for vi, (va, handle) in zip(vis, made, strict=True):
+                assert await vipl.VipPostSend(vi, va, handle) is SUCCESS
+                await port.delay(1 + distance)
+                await port.flush()
+            for vi in vis:
+                assert (await vipl.VipSendWait(vi, None))[0] is SUCCESS
+
+    async def receiver(side: Any) -> None:
+        vipl, kernel, vis = side.vipl, side.node.service(Kernel), await both(side)
+        for _ in distances:
+            seen: list[Any] = []
+            for vi in vis:
+                await post(side, vipl.VipPostRecv, vi)
+                await vipl.VipRecvNotify(vi, None, lambda *told, seen=seen: seen.append(told))
+            await post(side, vipl.VipPostSend, vis[0])
+            assert (await vipl.VipSendWait(vis[0], None))[0] is SUCCESS
+            while len(seen) < len(vis):
+                await kernel.doze(None)
+
+    case = Case("tests.host.via.vipl.test_completions", "test_waiting_never_misses_one", 0, {})
+    with on_firmware(case):
+        vipl_programs.run_pair(sender, receiver, UD, limit=200_000, via__spin=0,
+                               bus__pio_write=300, nic__irq_latency=1000, cpu__path_scale=0)
+
+
+def test_the_count_of_events_taken_arrives_before_another_cpu_takes_more() -> None:
+    """It is the kernel's, and posted: a count that comes behind a later one takes that back."""
+    model = FirmwareModel(describe(SMALL, {"node.cpus": 2, "bus.pio_write": 300}))
+
+    async def program(cpu: Any) -> int:
+        cpu.share_nic()
+        kernel = cpu.kernel(Kernel)
+        async with kernel.lock.held():
+            await kernel.start()
+        provider, port = kernel.provider, cpu.port
+        await port.delay(began - await port.flush() + 100 * cpu.cpu)
+        await port.flush()
+        async with kernel.lock.held():
+            if cpu.cpu:
+                return await port.pio_read(provider._taken_at)
+            event = EVENT.pack(code=Event.CQ_READY, valid=1)
+            cpu.memory.write(provider._events, event.to_bytes(8, "little"))
+            return len(await provider.events())
+
+    began = 2_000_000
+    assert model.run([[program] * 2, None], limit=500_000).results[0] == [1, 1]
 
 
 def test_what_is_left_out_is_there() -> None:

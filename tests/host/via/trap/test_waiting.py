@@ -1,5 +1,7 @@
 """The kernel-trap design point: blocking, notifies, completion queues, want of room."""
 
+import random
+
 import pytest
 from nicbed.host.via import VIP_INFINITE, VIP_RETURN, VipState
 from nicbed.layouts.via import Status
@@ -51,6 +53,32 @@ def test_blocking_and_spinning_waits(level, spin):
         await side.linger(20000)
 
     run_pair(server, client, reliability=level, settings={"via.spin": spin})
+
+
+@pytest.mark.parametrize("pio_write, number", [(33, 4), (53, 13), (100, 6), (200, 47)])
+def test_a_packet_before_a_late_clear_interrupts_again(pio_write, number):
+    """The interrupt is cleared by a posted write, which may wait for the bus until long after the
+    last look at the receive ring. Nothing else would wake the receiver: no packet follows."""
+    count, draw = 12, random.Random(number)
+    gaps = [draw.choice([0, 0, draw.randrange(600), draw.randrange(4000)]) for _ in range(count)]
+
+    async def receiver(side):
+        for index in range(count):
+            await side.receive(64 * index, [side.at(8192, 64)])
+        await side.connect(True)
+        for _ in range(count):
+            assert (await side.vipl.VipRecvWait(side.vi, VIP_INFINITE))[0] is OK
+
+    async def sender(side):
+        await side.connect(False)
+        await side.port.delay(5000)
+        for index, gap in enumerate(gaps):
+            await side.send(64 * index, [side.at(8192, 8)])
+            await side.port.delay(1 + gap)
+        await side.port.flush()
+
+    run_pair(receiver, sender, reliability=UD,
+             settings={"bus.pio_write": pio_write, "cpu.path_scale": 0, "via.spin": 0})
 
 
 @pytest.mark.parametrize("scarce", [{"via.send_slots": 4, "via.window": 2}, {"nic.send_ring": 4}],
