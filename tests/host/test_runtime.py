@@ -7,7 +7,7 @@ from nicbed.host.port.costs import ITEMS, Costs, Path
 from nicbed.host.port.memory import Allocator, ArrayMemory
 from nicbed.host.port.port import Port, Watch
 from nicbed.host.runtime import Stuck
-from nicbed.layouts.description import Cpu, Description, Nic
+from nicbed.layouts.description import Bus, Cpu, Description, Nic
 from nicbed.layouts.operations import BLOCK
 from nicbed.layouts.registers import address
 from nicbed.layouts.trace import TICKS, Activity, Kind
@@ -15,7 +15,8 @@ from nicbed.layouts.trace import TICKS, Activity, Kind
 from tests.models.spent import cpu_cycles
 from tests.models.target import Model
 
-ODD = Description(nic=Nic(clock_mhz=Fraction(33)), cpu=Cpu(clock_mhz=Fraction(450)))
+ODD = Description(nic=Nic(clock_mhz=Fraction(33)), cpu=Cpu(clock_mhz=Fraction(450)),
+                  bus=Bus(pio_write=1))
 
 
 def run(*programs, description=None, limit=10_000_000, **options):
