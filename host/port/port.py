@@ -39,6 +39,9 @@ __all__ = ["UNKEPT", "WORD", "Poll", "Port", "Watch"]
 ENTRY_BYTES = ENTRY.size
 ANSWER_BYTES = 4 * ANSWER_WORDS
 MAX_WORK = (1 << 32) - 1
+"""Most ticks of work in an entry; what is more goes in front, in delays."""
+OPERATION = 15
+"""Mask of the operation in an entry's first byte."""
 LOW = 0xFFFF_FFFF
 FRACTION = Status.FRACTION_SHIFT.value
 IRQ = int(Status.IRQ)
@@ -75,12 +78,6 @@ _Block = tuple[bytearray | memoryview, int, list[tuple[list[int], int, int]]]
 _pack = ENTRY.pack_into
 _pack_short = SHORT_ENTRY.pack_into
 _unpack = ANSWER.unpack_from
-
-
-def _entries(work: int) -> int:
-    """Entries of an operation after ``work`` > 0 ticks: it follows delays if they exceed
-    MAX_WORK."""
-    return -(-work // MAX_WORK)
 
 
 class Watch(NamedTuple):
@@ -227,17 +224,35 @@ class Port(Work):
     def _put(self, word: int, address: int, length: int, d0: int, d1: int, d2: int, d3: int,
              trace: int) -> None:
         work, rest = divmod(self.parts, self._denominator)
-        count = self.count
         if work > MAX_WORK:
-            if count + _entries(work) > BLOCK:
-                raise ValueError("work before one operation exceeds what a block can hold")
-            while work > MAX_WORK:
-                _pack(self.entries, count * ENTRY_BYTES, W_DELAY, MAX_WORK, 0, 0, 0, 0, 0, 0, 0)
-                count += 1
-                work -= MAX_WORK
+            work = self._work_off(MAX_WORK)
+        count = self.count
         self.rounded = self.parts = rest
         _pack(self.entries, count * ENTRY_BYTES, word, work, address, length, d0, d1, d2, d3, trace)
         self.count = count + 1
+
+    def _work_off(self, most: int) -> int:
+        """More work waits than an entry holds: put it into delays, all but ``most`` ticks, and
+        queue these. So the block that follows has all the room that was made, for watches of the
+        same poll that were put already, too. Return the ticks that are left."""
+        work, rest = divmod(self.parts, self._denominator)
+        first = end = self.count
+        while first and self.entries[(first - 1) * ENTRY_BYTES] & OPERATION == W_WATCH:
+            first -= 1
+        watches = bytes(self.entries[first * ENTRY_BYTES:end * ENTRY_BYTES])
+        self.count = first
+        while work > most:
+            if self.count == BLOCK:
+                self.begin_block()
+            part = min(work, MAX_WORK)
+            _pack(self.entries, self.count * ENTRY_BYTES, W_DELAY, part, 0, 0, 0, 0, 0, 0, 0)
+            self.count += 1
+            work -= part
+        self.begin_block()
+        self.entries[:len(watches)] = watches
+        self.count = end - first
+        self.parts = work * self._denominator + rest
+        return work
 
     def put_write(self, address: int, beats: int, d0: int, d1: int = 0, d2: int = 0, d3: int = 0,
                   trace: int = 0, process: int = 0) -> None:
@@ -261,8 +276,6 @@ class Port(Work):
         parts = self.parts
         work = parts // self._denominator
         if work > MAX_WORK:
-            if count + _entries(work) > BLOCK >= _entries(work):
-                self.begin_block()
             self._put(W_STORE if store else W_LOAD, address, length, 0, 0, 0, 0, 0)
             return
         if count == BLOCK:
@@ -309,8 +322,7 @@ class Port(Work):
             parts %= denominator
         if before > MAX_WORK:
             self.parts = before * denominator
-            self._put(W_DELAY, 0, 0, 0, 0, 0, 0, 0)
-            before = 0
+            before = self._work_off(0)
         self.rounded = self.parts = parts
         count = self.count
         _pack(self.entries, count * ENTRY_BYTES, W_POLL | flags, ticks, address, timeout,
@@ -454,8 +466,7 @@ class Port(Work):
             await self.executed
         before = self._pending()
         if before > MAX_WORK:
-            self._put(W_DELAY, 0, 0, 0, 0, 0, 0, 0)
-            before = 0
+            before = self._work_off(0)
         self.parts %= self._denominator
         ticks, rest = self._check
         for index, (address, compare, mask, not_equal) in enumerate(places):
@@ -499,8 +510,10 @@ class Port(Work):
     # For the runtime
 
     def stop(self) -> None:
-        """Put the STOP that ends the program. The block must have room."""
+        """Put the STOP that ends the program. The block must be empty."""
         self._put(W_STOP, 0, 0, 0, 0, 0, 0, 0)
+        if self.queue:
+            self.line_up()
 
     def line_up(self) -> None:
         """The program waits, or has ended, and blocks are queued: the first of them, which is in

@@ -6,7 +6,7 @@ from nicbed.host.port.port import Port, Watch
 from nicbed.host.port.quiet import QuietPort
 from nicbed.host.port.work import Work
 from nicbed.layouts.description import Description
-from nicbed.layouts.operations import BLOCK, ENTRY
+from nicbed.layouts.operations import ENTRY
 from nicbed.layouts.trace import TICKS
 
 
@@ -98,23 +98,3 @@ def test_a_poll_rounds_the_work_before_it_with_its_check(kind, between, cycles, 
     found = [ENTRY.unpack_from(port.entries, index * ENTRY.size) for index in range(port.count)]
     assert found[poll][6] == before and found[poll][1] == 253
     assert found[poll + 1][1] == behind
-
-
-@pytest.mark.parametrize(("operation", "count", "cycles"), [
-    ("put_read", BLOCK - 1, 60_000_000), ("put_write", BLOCK - 1, 60_000_000),
-    ("put_touch", 0, 400_000_000), ("put_touch", 1, 400_000_000),
-    ("put_touch", BLOCK, 400_000_000)])
-def test_work_that_does_not_fit_is_kept(operation, count, cycles):
-    """60 million cycles are one delay and what is left, 400 million more than a block of them."""
-    def state():
-        return (port.parts, port.rounded, port.count, len(port.queue), bytes(port.entries),
-                port.tally())
-
-    port = Port(0, 0, Costs(Description()))
-    for _ in range(count):
-        port.put_touch(64, 8)
-    port.compute_cycles(cycles)
-    before = state()
-    with pytest.raises(ValueError, match="work before one operation exceeds what a block can hold"):
-        OPERATIONS[operation](port)
-    assert state() == before
