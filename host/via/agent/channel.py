@@ -20,6 +20,7 @@ from ....layouts.registers import SEND_WINDOW
 from ...port.node import Node
 from ...port.port import Watch
 from ...port.sent_again import Cause, SentAgain
+from ...smp.kernel import kernel_lock
 from ..process import Prices
 from .round_trip import RoundTrip
 
@@ -144,6 +145,7 @@ class Channel:
         self.node = node
         self._send_space = node.register("send_space")
         self._send_window = node.nic_address(SEND_WINDOW)
+        self._lock = kernel_lock(node)
         self.timeout = node.description.via.retry_timeout
         self.deadline = FAR
         self.delivered = 0
@@ -245,6 +247,8 @@ class Channel:
                              protocol=Protocol.VIA_CONTROL, detail=kind)
         await port.pio_write(self._send_window, header, *encode(sequence, message),
                              trace=self.node.trace_number())
+        # Two bursts, between which another CPU's must not come.
+        self._lock.wrote()
 
 
 if BODY.size % 8 or BODY.size > 56 or BLOCK < 2 or BURST < 2:
