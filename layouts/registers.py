@@ -85,8 +85,8 @@ REGISTERS = tuple(
                                  "descriptor; 0: nowhere", 0),
         ("receive_base", _RW, 32, "receive ring: address in host memory, a multiple of 64", 0),
         ("receive_taken", _RW, 17, "receive ring: slots that software has taken so far, modulo "
-                                   "65536. A count that is behind the last one, or ahead of "
-                                   "receive_filled, is ignored. Bit 16, written: RECHECK", 0),
+                                   "65536. A count that is behind the last one is ignored. "
+                                   "Bit 16, written: RECHECK", 0),
         ("receive_filled", _RO, 16, "receive ring: slots that the NIC has filled so far, modulo "
                                     "65536", 0),
         ("receive_level", _RO, 16, "receive window: whole packets in the receive FIFO", 0),

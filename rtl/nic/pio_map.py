@@ -3,7 +3,7 @@
 from operator import attrgetter
 from typing import Protocol
 
-from amaranth.hdl import Cat, Const, Module, Mux, Signal, ValueLike
+from amaranth.hdl import Cat, Const, Module, Mux, Signal, ValueLike, signed
 from amaranth.lib import wiring
 
 from ...layouts.processor import DOORBELL_PAGES_MAX, NIC_MEMORY
@@ -184,9 +184,9 @@ class PioMap:
         m, file, pio, registers = self._m, self._file, self._pio, dma.registers
         values = file.values
         taken = Signal(16)
-        left = Signal(16)
-        wanted = Signal(16)
+        step = Signal(signed(16))
         following = Signal(16)
+        left = Signal(signed(16))
         m.d.comb += [
             values.receive_taken.eq(taken),
             registers.enable.eq(values.control[1]),
@@ -198,13 +198,12 @@ class PioMap:
                   & (pio.address == address("irq_status") - NIC_BASE))
         with m.If(file.writes.receive_taken | clears):
             m.d.comb += [
-                left.eq(registers.filled - taken),
-                wanted.eq(registers.filled - pio.data[:16]),
+                step.eq(pio.data[:16] - taken),
                 following.eq(taken),
-                self._receive_again.eq(pio.data[RECHECK.bit_length() - 1]
-                                       & (registers.filled != following)),
+                left.eq(registers.filled - following),
+                self._receive_again.eq(pio.data[RECHECK.bit_length() - 1] & (left > 0)),
             ]
-            with m.If(~clears & (wanted <= left)):
+            with m.If(~clears & (step > 0)):
                 m.d.comb += following.eq(pio.data[:16])
             m.d.sync += taken.eq(following)
 

@@ -129,8 +129,7 @@ class ModelNic:
                 self.posted = self.posted + 1 & 0xFFFF
             self.send()
         if name == "receive_taken":
-            left, wanted = self.filled - self.registers[name], self.filled - word
-            if wanted & 0xFFFF <= left & 0xFFFF:
+            if word - self.registers[name] & 0x8000 == 0:
                 self.registers[name] = word & 0xFFFF
             self.recheck(word)
         else:
@@ -171,7 +170,8 @@ class ModelNic:
 
     def recheck(self, word: int) -> None:
         """Behind the write of ``word`` to a register of the receive ring."""
-        if word & RECHECK and (self.filled - self.registers["receive_taken"]) & 0xFFFF:
+        left = self.filled - self.registers["receive_taken"] & 0xFFFF
+        if word & RECHECK and 0 < left < 0x8000:
             self.cause(Irq.RECEIVE)
 
     def cause(self, cause: Irq) -> None:
