@@ -48,8 +48,9 @@ class Load:
         self.over = False
         named = {name.replace("__", "."): value for name, value in settings.items()}
         model = Model(describe({"fabric.nodes": clients + 1, "via.design": "kernel",
-                                "via.vis": max(16, clients * vis), "memory.bytes": 1 << 20,
-                                "via.queue_depth": 128}, named))
+                                "via.vis": 1 << max(4, (clients * vis).bit_length()),
+                                "via.send_slots": max(16, 2 * named.get("via.window", 0)),
+                                "memory.bytes": 1 << 20, "via.queue_depth": 128}, named))
         if lose is not None:
             model.nics[1].lose = lose
         programs = [self._serve] + [self._send] * clients
