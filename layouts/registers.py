@@ -84,7 +84,7 @@ REGISTERS = tuple(
         ("send_report", _RW, 32, "where the NIC writes send_done as an 8-byte word after each "
                                  "descriptor; 0: nowhere", 0),
         ("receive_base", _RW, 32, "receive ring: address in host memory, a multiple of 64", 0),
-        ("receive_taken", _RW, 17, "receive ring: slots that software has taken so far, modulo "
+        ("receive_taken", _RW, 16, "receive ring: slots that software has taken so far, modulo "
                                    "65536. A count that is behind the last one is ignored. "
                                    "Bit 16, written: RECHECK", 0),
         ("receive_filled", _RO, 16, "receive ring: slots that the NIC has filled so far, modulo "

@@ -17,7 +17,7 @@ Others are in :mod:`.nic_queues`, :mod:`.told_queues` and :mod:`.entry_queue`.
 from ...layouts.operations import BLOCK
 from ...layouts.packet import TRACE_BITS, Protocol
 from ...layouts.processor import SEND_WORD, SLOT_BYTES, SendKind
-from ...layouts.registers import SEND_WINDOW
+from ...layouts.registers import RECHECK, SEND_WINDOW
 from ...layouts.rings import DESCRIPTOR_BYTES, DESCRIPTOR_CONTROL, LINE_BYTES, LINE_WORD
 from ..port.costs import Path
 from ..port.done_count import Report
@@ -61,6 +61,8 @@ class Injection:
         Where packets arrive.
     stores
         Words to be written to memory as soon as the block has been executed: address, data.
+    recheck
+        The bit of a count of taken slots that has the NIC check the ring; 0: firmware has the ring.
     """
 
     entries = 1
@@ -69,6 +71,7 @@ class Injection:
     untold = False
     taken: int
     taken_mask = 0xFFFF
+    recheck = RECHECK
     ring: ReceiveRing
     stores: list[tuple[int, bytes]]
     _report: Report
@@ -81,13 +84,14 @@ class Injection:
         self._pinned: PinnedRegion | None = None
         self._c_taken = node.port.path(costs.TAKEN)
 
-    async def free(self) -> None:
-        """Report how many slots of the ring have been taken."""
+    async def free(self, recheck: int = 0) -> None:
+        """Report how many slots of the ring have been taken; with the bit :attr:`recheck`, if that
+        is given."""
         port = self.port
         if port.count == BLOCK:
             await port.executed
         port.spend(self._c_taken)
-        port.put_write(self.taken, 1, self.ring.taken & self.taken_mask)
+        port.put_write(self.taken, 1, self.ring.taken & self.taken_mask | recheck)
 
     def _register(self, name: str) -> int:
         """Address of the NIC's register ``name``."""
@@ -294,6 +298,7 @@ class SlotQueue(Injection):
     price: Path
     """Path charged for a packet in addition to the packet's own."""
     bulk_price: Path
+    recheck = 0
 
     def __init__(self, node: Node, report: Report | None = None) -> None:
         super().__init__(node)
@@ -410,6 +415,8 @@ class ProcessorQueue(Injection):
     Received packets are in a queue with flags, too. Bulk data are where the program has them: a
     line has their address."""
 
+    recheck = 0
+
     def __init__(self, node: Node) -> None:
         super().__init__(node)
         queues = node.shared_service(MessageQueues)
@@ -428,7 +435,7 @@ class ProcessorQueue(Injection):
         self._c_freed = node.port.path(costs.FREED)
         self._pin(LINES + self._report.entries)
 
-    async def free(self) -> None:
+    async def free(self, recheck: int = 0) -> None:
         """Clear the flag of the slot that was freed last."""
         port, ring = self.port, self._queue
         if port.count == BLOCK:

@@ -122,7 +122,7 @@ class NicQueues(SlotQueue):
         self.ring = self._queue = NicReceiveQueue(node)
         self._c_free = node.port.path(costs.FREE)
 
-    async def free(self) -> None:
+    async def free(self, recheck: int = 0) -> None:
         """Clear the flag of the slot that was freed last."""
         port = self.port
         if port.count == BLOCK:

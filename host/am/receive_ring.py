@@ -79,9 +79,15 @@ class ReceiveRing:
             self.phase ^= 1
         report = taken - self._told >= quarter
         if report:
-            self._told = taken
-        self._turn = min(taken - taken % entries + entries, self._told + quarter)
+            self.reported()
+        else:
+            self._turn = min(taken - taken % entries + entries, self._told + quarter)
         return report
+
+    def reported(self) -> None:
+        """The number of taken slots counts as reported to the NIC."""
+        self._told = taken = self.taken
+        self._turn = min(taken - taken % self.entries + self.entries, taken + self._quarter)
 
 
 class ReceiveQueue(ReceiveRing):

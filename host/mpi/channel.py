@@ -52,8 +52,8 @@ class Channel(Protocol):
     busy: bool
     """Whether :meth:`look` may find something: always, where only a look tells."""
     compute: Compute | None
-    """Where a kernel carries the packets: lets the program compute for so many target cycles, and
-    the kernel interrupt it. None: no packet needs the CPU until the program makes a call."""
+    """Where a kernel carries the packets: spends so many target cycles, which packets and timers
+    interrupt. None: no packet needs the CPU until the program makes a call."""
 
     async def open(self) -> None:
         """Connect to all others, which do the same."""

@@ -270,8 +270,8 @@ class Port(Work):
         self.count = count + 1
 
     def put_touch(self, address: int, length: int, store: bool = False) -> None:
-        """CPU traffic over memory. A block that has no room for it, and for the work before it, is
-        queued (:meth:`begin_block`)."""
+        """CPU traffic over memory. A block that has no room for it is queued
+        (:meth:`begin_block`)."""
         count = self.count
         parts = self.parts
         work = parts // self._denominator
@@ -377,14 +377,6 @@ class Port(Work):
         if cycles < 0:
             raise ValueError(f"cycles must not be negative, not {cycles}")
         self.parts += cycles * TICKS * self._denominator
-        part = MAX_WORK // 2 & -TICKS
-        while self._pending() > part:
-            if self.count == BLOCK:
-                await self.executed
-            rest = self.parts - part * self._denominator
-            self.parts -= rest
-            self._put(W_DELAY, 0, 0, 0, 0, 0, 0, 0)
-            self.parts = rest
 
     async def pio_write(self, address: int, *words: int, posted: bool = True,
                         trace: int = 0) -> None:
@@ -462,7 +454,7 @@ class Port(Work):
         places = [watches] if isinstance(watches, Watch) else list(watches)
         if not 1 <= len(places) <= WATCHES:
             raise ValueError(f"a poll has 1 to {WATCHES} watches, not {len(places)}")
-        if self.count + len(places) + 1 > BLOCK:
+        if self.count + len(places) > BLOCK:
             await self.executed
         before = self._pending()
         if before > MAX_WORK:

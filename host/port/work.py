@@ -89,8 +89,8 @@ class Work:
         self.parts += int(whole) * self._numerator
 
     def take(self) -> int:
-        """Take back the whole target cycles of what was spent and is in no operation yet, to spend
-        them in another way; how many. What is below a cycle stays."""
+        """Take back what was spent and is in no operation yet, but for the part below a cycle;
+        return it in target cycles. The caller spends them in another way."""
         cycles, self.parts = divmod(self.parts, TICKS * self._denominator)
         return cycles
 

@@ -8,7 +8,7 @@ run in the same places, one call after the other. Each message costs its receive
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ...layouts.registers import RECHECK, Irq
+from ...layouts.registers import Irq
 from ...layouts.trace import Activity, Kind
 from ..am import Gam
 from ..port.interrupts import Handler
@@ -51,7 +51,6 @@ class Rpc:
         node.drive_nic("RPC", interrupts=True)
         self._handler = Handler(self._drain)
         self._irq_status = node.register("irq_status")
-        self._receive_taken = node.register("receive_taken")
         self._posted = node.description.bus.posted
         self.am = Gam(node, [self._called, self._returned])
         self._procedures = list(procedures)
@@ -108,7 +107,6 @@ class Rpc:
         port.waiting_for(outer or "its condition, in rpc.wait")
         await self._drain()
         while not condition():
-            await self._recheck()
             port.mark(BLOCKED, BEGIN, 0)
             came = await port.wait_irq(self._timeout)
             port.mark(BLOCKED, END, 0)
@@ -121,7 +119,6 @@ class Rpc:
         port = self.port
         await self._drain()
         while cycles > 0:
-            await self._recheck()
             begin = await port.flush()
             came = await port.wait_irq(cycles)
             cycles -= port.cycle - begin
@@ -135,15 +132,9 @@ class Rpc:
             for other in self.node.interrupts.others(self._handler):
                 await other.serve()
 
-    async def _recheck(self) -> None:
-        """Have the NIC interrupt for what came before the posted clear arrived and was not seen."""
-        if self._posted:
-            await self.port.room(1)
-            self.port.put_write(self._receive_taken, 1, self.am.taken & 0xFFFF | RECHECK)
-
     async def _drain(self, interrupted: bool = False) -> None:
-        """Handle what has come; what comes from here on interrupts again. Before a sleep the NIC
-        must :meth:`_recheck`, as the clear is posted."""
+        """Handle what has come; what comes from here on interrupts again, also what comes before
+        the posted clear arrives."""
         port = self.port
         await port.room(1)
         port.put_write(self._irq_status, 1, Irq.RECEIVE)
@@ -151,6 +142,8 @@ class Rpc:
         await self.am.poll()
         if interrupted and self._handled == before:
             port.spend(self._c_unwanted)
+        if self._posted:
+            await self.am.recheck()
 
     def _input(self) -> None:
         port = self.port

@@ -180,7 +180,8 @@ class PioMap:
 
     def receive_ring(self, dma: ReceiveDma) -> None:
         """The receive ring's registers. Counts of several CPUs may arrive in any order, so they
-        only move on."""
+        only move on. A count may be ahead of those filled, as a CPU sees a completion word before
+        the NIC knows that it has landed: then fewer than none are left."""
         m, file, pio, registers = self._m, self._file, self._pio, dma.registers
         values = file.values
         taken = Signal(16)

@@ -72,8 +72,8 @@ class ReceiveRing:
     async def drain(self, most: int) -> None:
         """Hand out the packets that have arrived, up to ``most``; called in the interrupt handler,
         or in a call that checks. A packet that arrives too late for this raises the interrupt
-        again, also if it comes before a posted clear arrives: the NIC checks the ring once more,
-        behind the clear, when it is told that all that was seen has been taken."""
+        again. So does one that comes before a posted clear arrives: behind the clear the NIC is
+        told what was taken, and checks the ring once more (RECHECK)."""
         port, memory = self.port, self.memory
         handled, begun = 0, False
         while True:

@@ -138,6 +138,7 @@ CALLS = {
     "my_proc": lambda am, _: am.my_proc(),
     "max_size": lambda am, _: am.max_size(),
     "leave": lambda am, _: am.leave(),
+    "recheck": lambda am, _: am.recheck(),
 }
 
 

@@ -89,8 +89,8 @@ def test_computation_is_broken_by_interrupts_and_is_as_long_as_asked():
 @pytest.mark.parametrize("waits", [True, False])
 def test_a_call_before_a_late_clear_interrupts_again(waits):
     """The interrupt is cleared by a posted write, on a bus that is slow to take it, and two nodes
-    call. If the second call raised no interrupt, the server would handle it
-    after a time-out, or when it has computed."""
+    call. If the second call raised no interrupt, the server would handle it after a time-out, or
+    when it has computed."""
     calls, long = 20, 3_000_000
 
     async def main(rpc):
@@ -111,6 +111,42 @@ def test_a_call_before_a_late_clear_interrupts_again(waits):
     trips = run(main, [lambda rpc, source: ()], 3, **{
         "bus.pio_write": 20, "cpu.path_scale": 0, "am.retry_timeout": long}).results
     assert max(trips) < 100_000
+
+
+def test_a_late_clear_of_a_nic_whose_layer_does_not_sleep():
+    """One CPU has two NICs and waits in the layer of the first. Both calls come to the second,
+    whose clear is posted in the handler of its interrupt."""
+    long = 3_000_000
+
+    def trips(gap):
+        served = []
+
+        def note(rpc, source):
+            served.append(source)
+
+        async def server(node):
+            layers = [Rpc(node.nic(number), [note]) for number in range(2)]
+            for layer in layers:
+                await layer.enable()
+            await layers[0].wait(lambda: len(served) == 2)
+            await node.port.delay(20_000)  # until the results have left
+            await node.port.flush()
+
+        async def client(node):
+            layer = Rpc(node.nic(1), [note])
+            await layer.enable()
+            await node.port.delay(20_000 - await node.port.flush() + gap * (node.number == 2))
+            begin = await node.port.flush()
+            await layer.call(1, 0)  # NIC 1 of node 0
+            await layer.wait(lambda: not layer.open)
+            return await node.port.flush() - begin
+
+        scenario = Scenario([server, client, client], lambda results: None, {
+            "fabric.nodes": 3, "node.nics": 2, "bus.pio_write": 20, "cpu.path_scale": 0,
+            "am.retry_timeout": long}, {})
+        return run_on_model(scenario).results[1:]
+
+    assert max(max(trips(gap)) for gap in range(0, 400, 10)) < 100_000
 
 
 def test_without_messages_it_is_exact():

@@ -389,7 +389,8 @@ async def counts_only_move_on(dut: Any) -> None:
         await bench.pio.set(receive_taken=written)
         assert await bench.pio.get("receive_taken") == found, written
     await into_ring(bench, 4)
-    for written, found in ((5, 5), (4, 5), (8, 8), (7, 8), (0x8008, 8)):
+    for written, found in ((5, 5), (4, 5), (8, 8), (7, 8), (0x8008, 8), (0x4008, 0x4008),
+                           (0x8007, 0x8007), (0xFFFF, 0xFFFF), (0, 0), (0xFFFF, 0), (1, 1)):
         await bench.pio.set(receive_taken=written)
         assert await bench.pio.get("receive_taken") == found, written
 
@@ -415,6 +416,11 @@ async def checks_the_ring_behind_a_clear(dut: Any) -> None:
     assert await raised(receive_taken=2 | RECHECK), "1 slot is left"
     assert await raised(receive_taken=1 | RECHECK), "so it is with a count that is ignored"
     assert await raised(irq_status=Irq.RECEIVE | RECHECK)
+    await bench.pio.set(irq_status=Irq.RECEIVE)
+    bench.pio.process = 7
+    await bench.pio.set(irq_status=RECHECK, receive_taken=RECHECK)
+    bench.pio.process = 0
+    assert await bench.pio.get("irq_status") == 0, "a process has no right to ask"
     assert not await raised(receive_taken=3 | RECHECK)
     assert not await raised(receive_taken=1 | RECHECK), "a late count"
     assert not await raised(irq_status=Irq.RECEIVE | RECHECK)
