@@ -376,6 +376,9 @@ class Port(Work):
         """Spend ``cycles`` target cycles."""
         if cycles < 0:
             raise ValueError(f"cycles must not be negative, not {cycles}")
+        if self._pending() > MAX_WORK:
+            # A program that does nothing else comes to the run's limit, too.
+            await self.flush()
         self.parts += cycles * TICKS * self._denominator
 
     async def pio_write(self, address: int, *words: int, posted: bool = True,

@@ -117,7 +117,7 @@ class Rank:
             ``cycles`` is negative or no number.
         """
         wait(self._compute(Fraction(cycles)))
-        wait(self.node.port.delay(0))
+        wait(self.node.port.delay(0))  # a program that only computes comes to the run's limit
 
     async def _compute(self, cycles: Fraction) -> None:
         async with self.mpi.computing():

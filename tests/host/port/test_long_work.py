@@ -3,6 +3,7 @@
 import pytest
 from nicbed.host.port.costs import Costs
 from nicbed.host.port.port import MAX_WORK, Port, Watch
+from nicbed.host.runtime import Stuck
 from nicbed.layouts.description import Description
 from nicbed.layouts.operations import BLOCK, ENTRY, Op
 from nicbed.layouts.registers import address
@@ -123,3 +124,12 @@ def test_before_the_end_of_a_program(count):
     assert run.results[1] == (count + 1) * MAX_WORK // TICKS
     assert model.hosts[0].stopped
     assert (count - 1) * MAX_WORK // TICKS <= model.hosts[0].log[-1][2] < run.results[1]
+
+
+def test_a_program_that_only_delays_comes_to_the_limit():
+    async def program(node):
+        while True:
+            await node.port.delay(1_000_000)
+
+    with pytest.raises(Stuck, match="stopped at cycle 20000000"):
+        Model(Description()).run([program, None], limit=20_000_000)
