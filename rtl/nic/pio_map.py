@@ -195,16 +195,14 @@ class PioMap:
             registers.taken.eq(taken),
             values.receive_filled.eq(registers.filled),
         ]
-        clears = (file.access.select & pio.write
-                  & (pio.address == address("irq_status") - NIC_BASE))
-        with m.If(file.writes.receive_taken | clears):
+        with m.If(file.writes.receive_taken | file.writes.irq_status):
             m.d.comb += [
                 step.eq(pio.data[:16] - taken),
                 following.eq(taken),
                 left.eq(registers.filled - following),
-                self._receive_again.eq(pio.data[RECHECK.bit_length() - 1] & (left > 0)),
+                self._receive_again.eq((pio.data & RECHECK).any() & (left > 0)),
             ]
-            with m.If(~clears & (step > 0)):
+            with m.If(file.writes.receive_taken & (step > 0)):
                 m.d.comb += following.eq(pio.data[:16])
             m.d.sync += taken.eq(following)
 

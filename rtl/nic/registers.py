@@ -47,8 +47,8 @@ class CsrFile(wiring.Component):
         By register: Out, the value of a counter, and of a read-write or write-1-to-clear register;
         In, that of any other read-only register, and of an external one.
     writes
-        By external or write-only register, Out(1): it is written, with the low bits of
-        ``access.data``.
+        By external, write-only or write-1-to-clear register, Out(1): it is written, with the low
+        bits of ``access.data``.
     sets
         By write-1-to-clear register, In: bits to set; wins over a clear in the same cycle.
     counts
@@ -84,7 +84,7 @@ class CsrFile(wiring.Component):
                 values[name] = Out(width, init=register.reset)
             elif register.access is Access.RO and not register.reset:
                 values[name] = In(width)
-            if name in self._external or register.access is Access.WO:
+            if name in self._external or register.access in (Access.WO, Access.W1C):
                 writes[name] = Out(1)
             if register.access is Access.W1C:
                 sets[name] = In(width)
@@ -130,9 +130,9 @@ class CsrFile(wiring.Component):
     def _write(self, m: Module, register: Register) -> None:
         name = register.name
         data = self.access.data[:register.width]
-        if name in self._external or register.access is Access.WO:
+        if hasattr(self.writes, name):
             m.d.comb += getattr(self.writes, name).eq(1)
-        elif register.access is Access.RW:
+        if register.access is Access.RW and name not in self._external:
             m.d.sync += getattr(self.values, name).eq(data)
         elif register.access is Access.W1C:
             value = getattr(self.values, name)
