@@ -107,7 +107,7 @@ class Gam:
         interrupt would raise none. Firmware that has the ring is told nothing."""
         way = self._sending.way
         if way.recheck:
-            self._ring.reported()
+            self._ring.reported(self._ring.taken)
             await way.free(way.recheck)
 
     def register(self, handler: Handler) -> int:

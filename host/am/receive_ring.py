@@ -73,21 +73,18 @@ class ReceiveRing:
         self.slot += self._slot_bytes
         if taken < self._turn:
             return False
-        entries, quarter = self.entries, self._quarter
-        if taken % entries == 0:
+        if taken % self.entries == 0:
             self.slot = self._first
             self.phase ^= 1
-        report = taken - self._told >= quarter
-        if report:
-            self.reported()
-        else:
-            self._turn = min(taken - taken % entries + entries, self._told + quarter)
+        report = taken - self._told >= self._quarter
+        self.reported(taken if report else self._told)
         return report
 
-    def reported(self) -> None:
-        """The number of taken slots counts as reported to the NIC."""
-        self._told = taken = self.taken
-        self._turn = min(taken - taken % self.entries + self.entries, taken + self._quarter)
+    def reported(self, told: int) -> None:
+        """``told`` is the number of taken slots that the NIC knows."""
+        taken, entries = self.taken, self.entries
+        self._told = told
+        self._turn = min(taken - taken % entries + entries, told + self._quarter)
 
 
 class ReceiveQueue(ReceiveRing):
