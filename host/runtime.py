@@ -1,7 +1,6 @@
 """Runs host programs as coroutines, each time the target needs them."""
 
-from collections.abc import Coroutine, Iterator, Sequence
-from operator import or_
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ..layouts.description import Description
@@ -17,6 +16,7 @@ from .port.port import Port
 from .port.quiet import QuietPort
 from .port.running import Running
 from .processor.crash import FirmwareCrash
+from .serving import Server
 
 __all__ = ["Runtime", "Stuck"]
 
@@ -50,8 +50,10 @@ class Runtime:
         The exception of a program, :class:`Stuck`, or :class:`FirmwareCrash`.
     nodes
         Each node as its first CPU sees it.
-    wakes
-        How often a program was woken by its port.
+    servers
+        What serves each port. A back end may call it directly, in the order of the ports, where it
+        has the last answers at hand, and :meth:`attention` only where more than that may be due:
+        at the first attention, at the limit, and behind a call whose result is negative.
     """
 
     def __init__(self, description: Description, mailbox: Mailbox, memories: Sequence[Memory],
@@ -78,8 +80,8 @@ class Runtime:
                            mailbox.answers(number)) for number in range(ports)]
         running = {number for number, program in enumerate(each) if program is not None}
         views: list[Node] = []
-        self._running_port = Running()
-        self._everywhere: dict[type, Any] = {Running: self._running_port}
+        running_port = Running()
+        self._everywhere: dict[type, Any] = {Running: running_port}
         for port in self.ports:
             first = views[port.number - port.cpu] if port.cpu else None
             views.append(Node(port.node, description, port, memories[port.node], fabric, active,
@@ -96,18 +98,21 @@ class Runtime:
         self._results: list[Any] = [None] * ports
         self.failed: BaseException | None = None
         self.done = False
-        self.wakes = 0
         self._running = sum(program is not None and not background
                             for program, background in zip(each, self._background, strict=True))
-        self._coroutines: list[Coroutine[Any, Any, Any] | None] = [
-            None if program is None else program(node)
-            for node, program in zip(views, each, strict=True)]
-        self._stopped = [False] * ports
-        # What an attention needs of a port, by its bit in what the mailbox says.
-        self._by_bit = {1 << index: (index, port, None if coroutine is None else coroutine.send)
-                        for index, (port, coroutine) in enumerate(
-                            zip(self.ports, self._coroutines, strict=True))}
+        self.servers = [
+            Server(index, self.name(index), port, None if program is None else program(node),
+                   running_port, self._ended, self._raised)
+            for index, (port, node, program) in enumerate(
+                zip(self.ports, views, each, strict=True))]
+        self._by_bit = {1 << server.index: server for server in self.servers}
+        """By a port's bit in what the mailbox says."""
         self._look, self._give = mailbox.look, mailbox.give
+
+    @property
+    def wakes(self) -> int:
+        """How often a program was woken by its port."""
+        return sum(server.wakes for server in self.servers)
 
     @property
     def results(self) -> list[Any]:
@@ -144,58 +149,29 @@ class Runtime:
         while needs:
             lowest = needs & -needs
             needs ^= lowest
-            index, port, resume = self._by_bit[lowest]
-            self._running_port.port = port
-            try:
-                port.accept(now)
-                # Of a block that follows another one, only the port knows.
-                if not port.queue or not port.follow():
-                    self.wakes += 1
-                    if resume is None:
-                        self._stop(port)
-                    else:
-                        resume(None)
-                        if port.queue:
-                            port.line_up()
-                        elif not port.count:
-                            raise RuntimeError(
-                                f"{self.name(index)}'s program awaited something that is not an "
-                                "operation of its host port")
-            except StopIteration as end:
-                self._results[index] = end.value
-                self._coroutines[index] = None
-                self._by_bit[lowest] = index, port, None
-                self._running -= 1
-                self._stop(port)
-                if not self._tell_end(index):
-                    return False
-            except BaseException as error:
-                when = (f"after cycle {port.cycle}, with blocks queued" if port.queue else
-                        f"at cycle {port.cycle}")
-                error.add_note(f"raised by the program of {self.name(index)} {when}")
-                self._fail(error)
+            server = self._by_bit[lowest]
+            count = server.serve(now, *server.port.last_answer(now))
+            if not count:
                 return False
-            count = port.count
-            port.given = count
-            port.given_at = now
-            port.count = 0
-            give(index, count)
+            give(server.index, abs(count))
         if expired:
             report, pc, cause = self.mailbox.crash()
             if CRASH.unpack(report)["valid"]:
                 self._fail(self._crash(CRASH.unpack(report), now, pc, cause))
             else:
                 self._fail(Stuck(self.diagnosis(now)))
-        elif not self._running and all(map(or_, self._stopped, self._background)):
+        elif not self._running and all(server.stopped or background for server, background in zip(
+                self.servers, self._background, strict=True)):
             self.done = True
-            for coroutine, background in zip(self._coroutines, self._background, strict=True):
-                if coroutine is not None and background:
-                    coroutine.close()
+            for server in self.servers:
+                server.close()
         return not self.done
 
-    def _tell_end(self, index: int) -> bool:
-        """Tell those who want to know that the program of port ``index`` has ended; False if that
-        ends the run."""
+    def _ended(self, index: int, result: Any) -> bool:
+        """The program of port ``index`` has ended: tell those who want to know. False if that ends
+        the run."""
+        self._results[index] = result
+        self._running -= 1
         for told in [*self._everywhere.values()]:
             if isinstance(told, ToldOfEnds):
                 try:
@@ -204,6 +180,14 @@ class Runtime:
                     self._fail(error)
                     return False
         return True
+
+    def _raised(self, index: int, error: BaseException) -> None:
+        """The program of port ``index``, or the port, has raised ``error``."""
+        port = self.ports[index]
+        when = (f"after cycle {port.cycle}, with blocks queued" if port.queue else
+                f"at cycle {port.cycle}")
+        error.add_note(f"raised by the program of {self.name(index)} {when}")
+        self._fail(error)
 
     def _crash(self, report: dict[str, int], now: int, pc: int, cause: int) -> FirmwareCrash:
         nics = self.nodes[0].nics
@@ -220,32 +204,19 @@ class Runtime:
         """Description of which node, and CPU, waits for what, since when."""
         lines = [f"stopped at cycle {now}, the limit (--limit raises it, or limit= where lab.run "
                  "has one), with programs still running:"]
-        for index, port in enumerate(self.ports):
-            if self._coroutines[index] is None:
-                continue
-            lines.append(f"  {self.name(index)} {port.describe()}")
+        lines += [f"  {self.name(server.index)} {server.port.describe()}"
+                  for server in self.servers if server.coroutine is not None]
         return "\n".join(lines)
-
-    def _stop(self, port: Port) -> None:
-        """Put the STOP, unless entries that the program left in its block must go first: their
-        marks need the answers."""
-        if port.queue:
-            port.line_up()
-        elif not port.count:
-            port.stop()
-            self._stopped[port.number] = True
 
     def _fail(self, error: BaseException) -> None:
         self.failed = error
         self.done = True
-        for index, coroutine in enumerate(self._coroutines):
-            if coroutine is not None:
-                try:
-                    coroutine.close()
-                except Exception as other:
-                    error.add_note(f"and {self.name(index)}'s program, being closed, "
-                                   f"raised {other!r}")
-                self._coroutines[index] = None
+        for server in self.servers:
+            try:
+                server.close()
+            except Exception as other:
+                error.add_note(f"and {self.name(server.index)}'s program, being closed, "
+                               f"raised {other!r}")
 
 
 def _timed(log: Sequence[Any]) -> Iterator[Any]:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 __all__ = ["BLOCK", "ENTRY_WORDS", "ANSWER_WORDS", "BURST", "WATCHES", "WORK_BITS", "CACHE_LINE",
            "Forgotten",
            "NIC_BASE", "NIC_BYTES", "Op", "Flag", "Status", "Answer", "ENTRY",
-           "SHORT_ENTRY", "ANSWER"]
+           "SHORT_ENTRY", "SHORT_ENTRIES", "ANSWER"]
 
 BLOCK = 6
 """Entries in a block."""
@@ -130,6 +130,8 @@ ENTRY_WORDS = 13
 ENTRY = struct.Struct("<4I4Q1I")
 SHORT_ENTRY = struct.Struct("<4I36x")
 """An entry whose words behind the length are 0."""
+SHORT_ENTRIES = struct.Struct("<4I36x4I36x")
+"""Two of them."""
 
 # Words of an answer:
 #   0  cycle at whose edge the operation ended, low 32 bits

@@ -23,6 +23,8 @@ __all__ = ["LIMIT", "Lab", "Run", "apply_settings"]
 
 LIMIT = 200_000_000
 """Cycles after which a run is stopped, unless the lab or the run has another limit."""
+OFTEN = 1024
+"""Attentions between two reports of progress."""
 
 
 @dataclass
@@ -173,12 +175,17 @@ class Lab:
         recording = Recording(backend.mailbox, backend.memories) if record else backend
         runtime = Runtime(description, recording.mailbox, recording.memories, programs,
                           tracing=marks or drawn)
-        attention = _attention(runtime, backend.mailbox, progress)
+        direct = backend.direct and not record
+        attention = _attention(runtime, backend.mailbox, progress, 1 if direct else OFTEN)
         if isinstance(recording, Recording):
             attention = _recorded(attention, recording)
         with watching(runtime, backend.mailbox, self.say), suppress(CancelledError):
             # Cancelled: the simulator ended, because a port waits and was given nothing.
-            await backend.serve(attention)
+            if direct:
+                await backend.serve(attention, [server.serve for server in runtime.servers],
+                                    OFTEN if progress else 0)
+            else:
+                await backend.serve(attention)
         if isinstance(recording, Recording) and record:
             recording.save(record)
         cycles = backend.mailbox.cycle()
@@ -212,9 +219,10 @@ def _recorded(attention: Callable[[], bool], recording: Recording) -> Callable[[
     return noting
 
 
-def _attention(runtime: Any, mailbox: Any, progress: Callable[[int], None] | None
+def _attention(runtime: Any, mailbox: Any, progress: Callable[[int], None] | None, often: int
                ) -> Callable[[], bool]:
-    """Called by a back end at each attention; False ends the run."""
+    """Called by a back end at attentions; False ends the run. ``progress`` is told at one call in
+    ``often``."""
     serve: Callable[[], bool] = runtime.attention
     if progress is None:
         return serve
@@ -224,7 +232,7 @@ def _attention(runtime: Any, mailbox: Any, progress: Callable[[int], None] | Non
         nonlocal count
         more = serve()
         count += 1
-        if count & 1023 == 0:
+        if count % often == 0:
             progress(mailbox.cycle())
         return more
 

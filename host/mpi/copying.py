@@ -4,10 +4,11 @@ time."""
 from collections.abc import Awaitable, Iterable, Sequence
 
 from ...layouts.trace import Activity, Kind
+from ..port.port import Port
 from ..via.process import Process
 
-__all__ = ["Piece", "Pieces", "copy", "cut", "gather", "queue_copy", "queue_traffic", "scatter",
-           "total", "touch_for"]
+__all__ = ["Piece", "Pieces", "copy", "cut", "gather", "queue_copy", "queue_near_traffic",
+           "queue_traffic", "scatter", "total", "touch_for"]
 
 BEGIN, END = int(Kind.BEGIN), int(Kind.END)
 COPY = int(Activity.COPY)
@@ -82,43 +83,33 @@ def queue_copy(process: Process, source: Pieces, destination: Pieces) -> None:
         scatter(process, destination, gather(process, source))
 
 
-def queue_traffic(process: Process, source: Pieces | int, destination: Pieces | int, length: int
-                  ) -> None:
+def queue_traffic(process: Process, source: Pieces, destination: Pieces, length: int) -> None:
     """What the CPU does for a copy of ``length`` bytes, all of ``source``, queued; the bytes stay
-    where they are. A side that is within a page may be given by its physical address."""
+    where they are."""
     port = process.port
     if port.marking:
         port.mark(COPY, BEGIN, 0)
-    words = -(-length // 8)
-    # To find that something is no instance of int takes as long as a call: once a side.
-    place = isinstance(source, int)
-    into = isinstance(destination, int)
-    if not place and len(source) > words:
-        words = len(source)
-    if not into and len(destination) > words:
-        words = len(destination)
-    port.work("copy_word", words)
-    if place:
-        port.put_touch(source, length)
-    else:
-        for at, size in source:
-            process.queue_touch(at, size)
-    if into:
-        port.put_touch(destination, length, True)
-    else:
-        _queue_stores(process, destination, length)
+    port.work("copy_word", max(-(-length // 8), len(source), len(destination)))
+    for at, size in source:
+        process.queue_touch(at, size)
+    left = length
+    for at, size in destination:
+        if left <= 0:
+            break
+        process.queue_touch(at, min(size, left), True)
+        left -= size
     if port.marking:
         port.mark(COPY, END, 0)
 
 
-def _queue_stores(process: Process, destination: Pieces, length: int) -> None:
-    """The CPU's stores of ``length`` bytes to the beginning of ``destination``."""
-    for at, size in destination:
-        if size >= length:
-            process.queue_touch(at, length, True)
-            break
-        process.queue_touch(at, size, True)
-        length -= size
+def queue_near_traffic(port: Port, source: int, destination: int, length: int) -> None:
+    """The same between physical addresses, each side in one page: what a short message has."""
+    if port.marking:
+        port.mark(COPY, BEGIN, 0)
+    port.work("copy_word", -(-length // 8))
+    port.put_copy(source, destination, length)
+    if port.marking:
+        port.mark(COPY, END, 0)
 
 
 async def touch_for(process: Process, pieces: Pieces, length: int) -> None:

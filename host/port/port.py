@@ -19,6 +19,7 @@ from ...layouts.operations import (
     BLOCK,
     BURST,
     ENTRY,
+    SHORT_ENTRIES,
     SHORT_ENTRY,
     WATCHES,
     WORK_BITS,
@@ -34,7 +35,7 @@ from .sent_again import SentAgain
 from .suspension import EXECUTED, NOTHING
 from .work import Work
 
-__all__ = ["UNKEPT", "WORD", "Poll", "Port", "Watch"]
+__all__ = ["UNKEPT", "UNUSUAL", "WORD", "Poll", "Port", "Watch"]
 
 ENTRY_BYTES = ENTRY.size
 ANSWER_BYTES = 4 * ANSWER_WORDS
@@ -67,6 +68,7 @@ TIMEOUT = int(Status.TIMEOUT)
 DISCARDED = int(Status.DISCARDED)
 STALE = int(Status.STALE)
 UNUSUAL = DISCARDED | STALE
+"""Of the last answer's status: others count, too (:meth:`Port.look_back`)."""
 BEGIN, END = int(Kind.BEGIN), int(Kind.END)
 
 WORD = (1 << 64) - 1
@@ -77,6 +79,7 @@ _Block = tuple[bytearray | memoryview, int, list[tuple[list[int], int, int]]]
 
 _pack = ENTRY.pack_into
 _pack_short = SHORT_ENTRY.pack_into
+_pack_two = SHORT_ENTRIES.pack_into
 _unpack = ANSWER.unpack_from
 
 
@@ -119,6 +122,9 @@ class Port(Work):
     queue
         Full blocks that go to the target before the one being put together. While the program
         waits: the blocks that follow the one given.
+    open_marks
+        Marks that wait for answers of the block: each, after how many entries, and the work behind
+        them in ticks.
     marking
         Whether marks are kept. Where a message passes :meth:`mark` is called only if they are:
         calls that keep nothing were a tenth of all that it makes. In place of a mark that a poll
@@ -130,7 +136,7 @@ class Port(Work):
     """
 
     __slots__ = ("number", "node", "cpu", "entries", "count", "cycle", "status", "data", "log",
-                 "waiting_text", "given", "given_at", "_open", "_answers", "executed",
+                 "waiting_text", "given", "given_at", "open_marks", "_answers", "executed",
                  "_check", "_process", "_write", "sent_again", "queue",
                  "_settles", "marking")
 
@@ -156,7 +162,7 @@ class Port(Work):
         self.waiting_text: str | Callable[[], str] = ""
         self.given = 0
         self.given_at = 0
-        self._open: list[tuple[list[int], int, int]] = []
+        self.open_marks: list[tuple[list[int], int, int]] = []
         self._answers = answers
         self._process = 0
         self._write = W_POSTED if costs.posted else W_WRITE
@@ -203,7 +209,7 @@ class Port(Work):
         mark = [0, activity, kind, number]
         pending = self._pending()
         if self.count:
-            self._open.append((mark, self.count, pending))
+            self.open_marks.append((mark, self.count, pending))
         else:
             mark[0] = self.ticks + pending
         self.log.append(mark)
@@ -286,12 +292,40 @@ class Port(Work):
                     length)
         self.count = count + 1
 
+    def put_copy(self, source: int, destination: int, length: int) -> None:
+        """CPU traffic of a copy: loads, then stores, as by :meth:`put_touch`."""
+        count = self.count
+        parts = self.parts
+        work = parts // self._denominator
+        if work > MAX_WORK or count > BLOCK - 2:
+            self.put_touch(source, length)
+            self.put_touch(destination, length, True)
+            return
+        self.rounded = self.parts = parts % self._denominator
+        _pack_two(self.entries, count * ENTRY_BYTES, W_LOAD, work, source, length,
+                  W_STORE, 0, destination, length)
+        self.count = count + 2
+
+    def put_stores(self, first: int, length: int, second: int, second_length: int) -> None:
+        """CPU traffic of stores to two places, as by :meth:`put_touch`."""
+        count = self.count
+        parts = self.parts
+        work = parts // self._denominator
+        if work > MAX_WORK or count > BLOCK - 2:
+            self.put_touch(first, length, True)
+            self.put_touch(second, second_length, True)
+            return
+        self.rounded = self.parts = parts % self._denominator
+        _pack_two(self.entries, count * ENTRY_BYTES, W_STORE, work, first, length,
+                  W_STORE, 0, second, second_length)
+        self.count = count + 2
+
     def begin_block(self) -> None:
         """The block has no room for what comes next, which may be two entries: queue it, and begin
         another one. The caller must put an entry into that. Before anything looks at the port's
         state, :meth:`settle` or another wait must be awaited."""
-        self.queue.append((self.entries, self.count, self._open))
-        self.entries, self.count, self._open = bytearray(BLOCK * ENTRY_BYTES), 0, []
+        self.queue.append((self.entries, self.count, self.open_marks))
+        self.entries, self.count, self.open_marks = bytearray(BLOCK * ENTRY_BYTES), 0, []
 
     def put_flush(self, address: int, length: int) -> None:
         """On a bus that is not coherent: flush the lines of ``length`` bytes of memory, with the
@@ -513,47 +547,45 @@ class Port(Work):
     def line_up(self) -> None:
         """The program waits, or has ended, and blocks are queued: the first of them, which is in
         the target's memory, goes there now."""
-        self.queue.append((self.entries, self.count, self._open))
-        self.entries, self.count, self._open = self.queue.popleft()
+        self.queue.append((self.entries, self.count, self.open_marks))
+        self.entries, self.count, self.open_marks = self.queue.popleft()
 
     def follow(self) -> bool:
         """Take the block that follows the one just executed. Whether it goes to the target at once;
         else it is the one being put together, and the program goes on."""
-        entries, self.count, self._open = self.queue.popleft()
+        entries, self.count, self.open_marks = self.queue.popleft()
         self.entries[:] = entries
         if self.queue:
             return True
         settles, self._settles = self._settles, False
         return not settles
 
-    def accept(self, now: int) -> None:
-        """Take the answers of the block that was given, at cycle ``now``.
+    def last_answer(self, now: int) -> tuple[int, int, int]:
+        """At cycle ``now``, the answer to the last entry of the block that was given: its cycle,
+        status and data. Without one, ``now`` and what was told last."""
+        given = self.given
+        if not given:
+            return now, self.status, self.data
+        low, status, data = _unpack(self._answers, (given - 1) * ANSWER_BYTES)
+        return now - (now - low & LOW), status, data
+
+    def look_back(self, now: int) -> None:
+        """Where answers before the last one count: some were discarded, or marks wait.
 
         Raises
         ------
         ForgottenFlush
             A line was not flushed that had to be.
         """
-        given = self.given
-        if not given:
-            self.cycle = now
-            return
-        low, self.status, self.data = _unpack(self._answers, (given - 1) * ANSWER_BYTES)
-        self.cycle = now - (now - low & LOW)
-        if self._open or self.status & UNUSUAL:
-            self._look_back(given - 1, now)
-
-    def _look_back(self, last: int, now: int) -> None:
-        """Where answers before the ``last`` one count: some were discarded, or marks wait."""
-        answers = self._answers
+        answers, last = self._answers, self.given - 1
         low, status, data = _unpack(answers, last * ANSWER_BYTES)
         while status & DISCARDED and last:
             last -= 1
             low, status, data = _unpack(answers, last * ANSWER_BYTES)
-        for mark, after, pending in self._open:
+        for mark, after, pending in self.open_marks:
             begun, state, _ = _unpack(answers, min(after - 1, last) * ANSWER_BYTES)
             mark[0] = (now - (now - begun & LOW) << WORK_BITS | state >> FRACTION) + pending
-        self._open.clear()
+        self.open_marks.clear()
         self.cycle = now - (now - low & LOW)
         self.status = status
         self.data = data

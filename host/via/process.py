@@ -1,7 +1,7 @@
 """A process: its virtual memory, scattered over a node's physical pages."""
 
 import random
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Sequence
 
 from ...layouts.operations import BLOCK
 from ..port.node import Node
@@ -160,6 +160,18 @@ class Process:
     def near(self, va: int, length: int) -> int:
         """Physical address of ``length`` bytes at ``va``; 0 if they are not in one mapped page."""
         return self.place(va) if (va & self._mask) + length <= self.page_bytes else 0
+
+    def near_piece(self, pieces: Sequence[tuple[int, int]], length: int) -> int:
+        """The same of the first ``length`` bytes of ``pieces`` (address and bytes of each); 0 also
+        if they are in several, or none."""
+        if len(pieces) != 1:
+            return 0
+        [(va, size)] = pieces
+        at = va & self._mask
+        if not 0 < length <= size or at + length > self.page_bytes:
+            return 0
+        page = self._pages.get(va >> self._shift)
+        return 0 if page is None else page | at
 
     def _outside(self, va: int) -> ValueError:
         return ValueError(f"process {self.number} of node {self.node.number} has no memory at "

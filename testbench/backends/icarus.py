@@ -162,6 +162,8 @@ def find_memories(scope: Any, words: int) -> list[Any]:
 class IcarusBackend:
     """The part of a simulator that :class:`~nicbed.testbench.lab.Lab` needs."""
 
+    direct = False
+
     def __init__(self, dut: Any, memory_bytes: int) -> None:
         self._dut = dut
         self.mailbox = IcarusMailbox(dut)

@@ -43,8 +43,16 @@ class _Mailbox(ctypes.Structure):
         ("entries", ctypes.c_void_p * MAX_PORTS),
         ("answers", ctypes.c_void_p * MAX_PORTS),
         ("count", ctypes.c_uint8 * MAX_PORTS),
+        ("given", ctypes.c_uint8 * MAX_PORTS),
     ]
 
+
+Serve = Callable[[int, int, int, int], int]
+""":meth:`nicbed.host.serving.Server.serve`."""
+
+_FUNCTIONS = ("PyObject_CallNoArgs", "PyObject_Vectorcall", "PyObject_IsTrue",
+              "PyLong_FromUnsignedLongLong", "PyLong_AsLong", "PyErr_Occurred", "Py_DecRef")
+"""struct Python of build/sources/instances.h."""
 
 _ATTENTION = struct.Struct("<QQ20xI")
 """Of a mailbox, what :meth:`VerilatorMailbox.look` returns: cycle, waiting, expired."""
@@ -195,13 +203,13 @@ class VerilatorBackend:
         if hasattr(self._library, "nicbed_memory_base"):
             self.memories = [ArrayMemory(self._library, node, memory_bytes)
                              for node in range(self.mailbox.nodes)]
-        self._instances = hasattr(self._library, "nicbed_reset")
+        self.direct = self._instances = hasattr(self._library, "nicbed_reset")
         if self._instances:
             # Python's lock need not be released: nothing else runs meanwhile.
             self._serve = ctypes.PyDLL(None).nicbed_serve
             self._serve.restype = None
-            self._serve.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p,
-                                    ctypes.py_object]
+            self._serve.argtypes = [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p,
+                                    ctypes.c_uint32]
         self._profiles = hasattr(self._library, "nicbed_profile_words")
         if self._profiles:
             self._library.nicbed_profile_words.restype = ctypes.c_uint64
@@ -231,16 +239,19 @@ class VerilatorBackend:
         if self._profiles:
             self._library.nicbed_profile_clear()
 
-    async def serve(self, attention: Callable[[], bool]) -> None:
-        """Call ``attention`` at once and then at each attention, until it returns False."""
+    async def serve(self, attention: Callable[[], bool], ports: Sequence[Serve] = (),
+                    often: int = 0) -> None:
+        """Call ``attention`` at once and then at each attention, until it returns False. If the
+        back end is ``direct`` it may be given what serves each port alone: then ``attention`` is
+        called only at one attention in ``often`` (0: none), and where more than that is due."""
         if not self._instances:
             await self._serve_by_vpi(attention)
             return
-        python = ctypes.pythonapi
-        self._serve(*(ctypes.cast(function, ctypes.c_void_p)
-                      for function in (python.PyObject_CallNoArgs, python.PyObject_IsTrue,
-                                       python.Py_DecRef)),
-                    attention)
+        functions = (ctypes.c_void_p * len(_FUNCTIONS))(*(
+            ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value
+            for name in _FUNCTIONS))
+        self._serve(functions, attention,
+                    (ctypes.py_object * len(ports))(*ports) if ports else None, often)
 
     async def _serve_by_vpi(self, attention: Callable[[], bool]) -> None:
         from cocotb import simulator

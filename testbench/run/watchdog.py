@@ -10,6 +10,7 @@ from types import FrameType
 from typing import Any
 
 from ...host.runtime import Runtime, Stuck
+from ...host.serving import Server
 
 __all__ = ["PATIENCE", "TOLD", "Watchdog", "watching"]
 
@@ -88,8 +89,8 @@ def _port(frame: FrameType | None) -> int | None:
     """Port of the program that runs in ``frame``: the one that the runtime serves in one of its
     callers."""
     while frame is not None:
-        if frame.f_code is Runtime.attention.__code__:
-            return int(frame.f_locals.get("index", 0))
+        if frame.f_code is Server.serve.__code__:
+            return frame.f_locals["self"].index
         frame = frame.f_back
     return None
 

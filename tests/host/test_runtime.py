@@ -254,7 +254,7 @@ def test_work_left_at_the_end_is_spent():
         await node.port.delay(500)
 
     runtime = run(program)
-    assert all(runtime._stopped)
+    assert all(server.stopped for server in runtime.servers)
 
 
 def test_exception_ends_the_run_and_closes_the_others():

@@ -25,8 +25,8 @@ by."""
 def counted(description: Description, programs: Programs) -> tuple[Counter[str], Runtime]:
     """Run ``programs``: how often each function of the host side was called, by its name, and the
     runtime. A coroutine counts once, and once more for each wake-up inside. The memory's functions
-    do not count: those of a simulator are others. Calls of enumerations do, whose operators are
-    functions of Python."""
+    do not count, and neither does what stands between the target and the runtime: those of a
+    simulator are others. Calls of enumerations do, whose operators are functions of Python."""
     found: Counter[str] = Counter()
 
     def note(frame: Any, event: str, _: Any) -> None:
@@ -43,7 +43,8 @@ def counted(description: Description, programs: Programs) -> tuple[Counter[str],
         runtime = model.run(programs, limit=20_000_000, tracing=False)
     finally:
         sys.setprofile(None)
-    for name in [name for name in found if name.startswith(("ArrayMemory.", "Memory."))]:
+    for name in [name for name in found if name.startswith(("ArrayMemory.", "Memory."))
+                 or name in ("Runtime.attention", "Port.last_answer")]:
         del found[name]
     return found, runtime
 

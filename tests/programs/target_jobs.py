@@ -1,11 +1,12 @@
 """Jobs for the whole target: what back ends and options are held against each other with."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from nicbed.host.am.gam import Gam
-from nicbed.testbench.lab import Lab, Run
+from nicbed.testbench.lab import OFTEN, Lab, Run
 from nicbed.testbench.speed.workloads import SETTINGS, WORKLOADS
 
 
@@ -63,6 +64,8 @@ async def foreign(lab: Lab) -> None:
 class Answering:
     """A back end at whose attentions Python answers what ``answer`` makes of its answer."""
 
+    direct = False
+
     def __init__(self, backend: Any, answer: Callable[[bool], Any]) -> None:
         self._backend = backend
         self._answer = answer
@@ -79,6 +82,64 @@ class Undecided:
 
     def __bool__(self) -> bool:
         raise ZeroDivisionError("asked for its truth")
+
+
+class Serving:
+    """A back end whose ports are served by what ``serve`` makes of what serves them."""
+
+    direct = True
+
+    def __init__(self, backend: Any, serve: Callable[..., Any]) -> None:
+        self._backend = backend
+        self._serve = serve
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._backend, name)
+
+    async def serve(self, attention: Callable[[], bool], ports: Sequence[Callable[..., int]],
+                    often: int) -> None:
+        await self._backend.serve(attention, [partial(self._serve, port) for port in ports], often)
+
+
+async def served(lab: Lab) -> tuple[list[dict[str, Any]], list[str]]:
+    """The exchange, also with ports whose serving raises at the 20th time, or gives no number; and
+    what these two raised. Behind each of them as ever."""
+    backend, count, raised = lab._backend, 0, []
+    assert backend.direct
+
+    def fails(serve: Callable[..., int], *arguments: int) -> int:
+        nonlocal count
+        count += 1
+        return 1 // (20 - count) * 0 + serve(*arguments)
+
+    def no_number(serve: Callable[..., int], *arguments: int) -> Any:
+        nonlocal count
+        count += 1
+        return "two" if count == 20 else serve(*arguments)
+
+    found = []
+    for serve in (None, fails, None, no_number, None):
+        count = 0
+        lab._backend = backend if serve is None else Serving(backend, serve)
+        try:
+            found += await exchanges(lab)
+        except (ZeroDivisionError, TypeError) as error:
+            raised.append(f"{error} ({count})")
+    return found, raised
+
+
+async def reported(lab: Lab) -> tuple[list[int], list[int]]:
+    """The cycles at which progress is told of a run with many attentions; and those at its end."""
+    cycles: list[int] = []
+
+    async def program(node: Any) -> int:
+        for _ in range(5 * OFTEN):
+            await node.port.delay(3)
+            await node.port.flush()
+        return node.port.cycle
+
+    done = await lab.run([program, None], progress=cycles.append)
+    return cycles, [done.cycles, OFTEN]
 
 
 async def answers(lab: Lab) -> tuple[list[dict[str, Any]], list[str]]:

@@ -10,7 +10,7 @@ from typing import Any
 
 from ...port.suspension import NOTHING
 from ...via.process import Process
-from ..copying import Pieces, copy, gather, queue_traffic, scatter, total
+from ..copying import Pieces, copy, gather, queue_near_traffic, queue_traffic, total
 from ..packets import CHANNEL_AT, HEADER_BYTES, LONG, LONG_BYTES, Header, Packet
 from .credits import Credits
 
@@ -61,11 +61,12 @@ class Received:
         process, buffer, first, length = self._process, self._buffer, self._first, self.length
         if not length:
             return NOTHING
-        if first + length > buffer.near:
+        into = process.near_piece(pieces, length)
+        if not into or first + length > buffer.near:
             return copy(process, [(buffer.va + first, length)], pieces)
-        place = buffer.at + first
-        queue_traffic(process, place, pieces, length)
-        scatter(process, pieces, process.memory.view(place, length))
+        place, memory = buffer.at + first, process.memory
+        queue_near_traffic(process.port, place, into, length)
+        memory.write(into, memory.view(place, length))
         return process.port.settle()
 
     def release(self) -> Awaitable[None]:
@@ -107,13 +108,14 @@ def queue_packet(process: Process, buffer: Buffer, header: bytes, pieces: Pieces
         header = header[:CHANNEL_AT] + bytes([credits.tell()]) + header[CHANNEL_AT + 1:]
     size, length = len(header), total(pieces)
     process.port.put_touch(buffer.at, size, True)
-    if size + length > buffer.near:
+    source = process.near_piece(pieces, length)
+    if source and size + length <= buffer.near:
+        queue_near_traffic(process.port, source, buffer.at + size, length)
+        header += process.memory.view(source, length)
+    elif length:
         queue_traffic(process, pieces, [(buffer.va + size, length)], length)
         process.write(buffer.va, header + gather(process, pieces))
         return size + length
-    if length:
-        queue_traffic(process, pieces, buffer.at + size, length)
-        header += gather(process, pieces)
     process.memory.write(buffer.at, header)
     return size + length
 

@@ -10,7 +10,7 @@ receive breaks the connection. A VI begins with ``mpi.prepost`` credits, and get
 from collections import deque
 from collections.abc import Awaitable, Callable
 from functools import partial
-from typing import Any, Literal
+from typing import Any
 
 from ....layouts.description import Description, Mpi
 from ....layouts.via import TRANSLATION_BYTES
@@ -22,7 +22,6 @@ from ...via.descriptors import LENGTH, LENGTH_AT, Segment, Single
 from ...via.handles import Vi
 from ...via.process import Process
 from ...via.returns import VIP_INFINITE, VIP_RETURN
-from ...via.vipl.completion_queues import Found
 from ...via.vipl.vipl import Vipl
 from ..channel import Compute
 from ..copying import Pieces
@@ -34,7 +33,7 @@ from .places import Places
 
 __all__ = ["ViaChannel"]
 
-SUCCESS, NOT_DONE = VIP_RETURN.SUCCESS, VIP_RETURN.NOT_DONE
+SUCCESS = VIP_RETURN.SUCCESS
 DESCRIPTOR = 64
 OWED = 5
 """Credits owed beyond which the peer is told."""
@@ -97,13 +96,15 @@ class ViaChannel:
         self._vipl = vipl = Vipl(process)
         vipl.spin = SPIN
         self._posting, self._completing = vipl.posting, vipl.completing
-        self._queues = vipl.completion_queues
+        self._queues, self._kernel = vipl.completion_queues, vipl.kernel
         self._size = settings.buffer_bytes
         self.eager_bytes = self._size - LONG_BYTES
         self._prepost, self._more = settings.prepost, settings.prepost_used
         self._receives = _receives(settings)
         provider = vipl.provider
         self._post_entries = provider.post_entries
+        self._cq_check = provider.cq_check
+        self._paths = process.paths
         self.can_write = provider.rdma
         self.can_read = provider.rdma and provider.rdma_read
         self._peers: dict[int, _Peer] = {}
@@ -240,53 +241,67 @@ class ViaChannel:
         self._outstanding += 1
         return self._posting.post(peer.vi.send, descriptor, handle)
 
-    async def look(self) -> Received | None:
-        while (packet := await self._completed(self._queues.done(self._cq))) is None:
-            pass
-        return packet or None
+    def look(self) -> Awaitable[Received | None]:
+        return self._next(False)
 
     def wait(self) -> Awaitable[Received | None]:
-        found: Any = self._completed(self._queues.wait(self._cq, VIP_INFINITE))
-        return found
+        return self._next(True)
 
     def awaits(self) -> tuple[list[Watch], int] | None:
         return self._vipl.awaits(self._cq)
 
-    async def _completed(self, found: Awaitable[Found]) -> Received | Literal[False] | None:
-        """The packet of the completion that a call of the completion queue has ``found``; None if
-        it is of something else, False if there is no completion."""
-        code, vi, receive = await found
-        if vi is None:
-            if code is NOT_DONE:
-                return False
-            self._sound("VipCQDone", code)
-        assert vi is not None
-        peer = self._by_vi[vi.number]
-        if not receive:
-            code, _ = await self._completing.done(vi.send)
-            if code is not SUCCESS:
-                raise self._failed("a send", code, peer)
-            self._outstanding -= 1
-            result = peer.sends.popleft()()
-            if result is not None and hasattr(result, "__await__"):
-                await result
-            await self._debts.tell()
-            return None
-        code, descriptor = await self._completing.done(vi.receive)
-        if code is not SUCCESS or descriptor is None:
-            raise self._failed("a receive", code, peer)
-        buffer, handle, place = self._buffers[descriptor]
-        process = self.process
-        packet = received(process, peer.rank, buffer, process.memory.word(place) & LENGTH,
-                          peer.credits,
-                          partial(self._post_receive, peer, descriptor, handle, True))
-        if self._port.queue:
-            await self._port.settle()
-        if not peer.used:
-            await self._used(peer)
-        if packet is None:
-            await self._post_receive(peer, descriptor, handle)
-        return packet
+    async def _next(self, waits: bool) -> Received | None:
+        """The next packet. None if there is none, or, of a call that ``waits``, if a completion
+        was of something else.
+
+        It does what VipCQDone or VipCQWait, and VipSendDone or VipRecvDone do, in one coroutine."""
+        cq, queues, completing, kernel = self._cq, self._queues, self._completing, self._kernel
+        check = self._cq_check
+        while True:
+            if waits:
+                begin = queues.begin(self._paths.wait)
+                end = self._port.cycle + SPIN
+                await check(cq, kernel.until(end))
+                found = queues.spun(cq, begin) or await queues.spin_on(cq, begin, end, None)
+            else:
+                begin = queues.begin(self._paths.cq_check)
+                await check(cq)
+                found = queues.checked(cq, begin) or await queues.check_on(cq, begin)
+            _, vi, receive = found
+            await kernel.attend(vi is not None)
+            if vi is None:
+                return None
+            peer = self._by_vi[vi.number]
+            queue = vi.receive if receive else vi.send
+            begin = completing.begin()
+            await completing.check(queue)
+            code, descriptor = (completing.checked(queue, begin)
+                                or await completing.check_on(queue, begin))
+            await kernel.attend(descriptor is not None)
+            if code is not SUCCESS or descriptor is None:
+                raise self._failed("a receive" if receive else "a send", code, peer)
+            if not receive:
+                self._outstanding -= 1
+                result = peer.sends.popleft()()
+                if result is not None and hasattr(result, "__await__"):
+                    await result
+                await self._debts.tell()
+                if waits:
+                    return None
+                continue
+            buffer, handle, place = self._buffers[descriptor]
+            process = self.process
+            packet = received(process, peer.rank, buffer, process.memory.word(place) & LENGTH,
+                              peer.credits,
+                              partial(self._post_receive, peer, descriptor, handle, True))
+            if self._port.queue:
+                await self._port.settle()
+            if not peer.used:
+                await self._used(peer)
+            if packet is None:
+                await self._post_receive(peer, descriptor, handle)
+            if packet is not None or waits:
+                return packet
 
     async def _used(self, peer: _Peer) -> None:
         """The first packet of ``peer``: there are more buffers for it from now on."""

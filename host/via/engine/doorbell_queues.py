@@ -154,6 +154,7 @@ class DoorbellQueues(MemoryQueues):
         if port.count > self._most_before:
             return self._post_later(queue, va, handle, trace)
         entries = queue.entries
+        tail = 0
         if not entries:
             port.spend(self.paths.post)
         else:
@@ -162,7 +163,6 @@ class DoorbellQueues(MemoryQueues):
             if last not in self.flushed:
                 tail, write = last - STATUS_WORD, self._write_next
                 write(tail, va, handle)
-                port.put_touch(tail, NEXT_BYTES, True)
         # If there can be no descriptor, or the CPU cannot write to it, the NIC finds and reports
         # this, too, and the consumer gets the descriptor back as flushed.
         word, at, status, counted = (queue.known.get((va, handle))
@@ -171,7 +171,12 @@ class DoorbellQueues(MemoryQueues):
             write = self._write_word
             write(at + TRACE_AT, trace)
             write(at + STATUS_AT, 0)
-            port.put_touch(at + TRACE_AT, 16, True)
+            if tail:
+                port.put_stores(tail, NEXT_BYTES, at + TRACE_AT, 16)
+            else:
+                port.put_touch(at + TRACE_AT, 16, True)
+        elif tail:
+            port.put_touch(tail, NEXT_BYTES, True)
         entries.append(Posted(va, handle, status, trace, counted))
         self._ring(queue, word, trace)
         queue.posted += 1
@@ -196,7 +201,7 @@ class DoorbellQueues(MemoryQueues):
         return await self.post(queue, va, handle, trace)
 
     def _ring(self, queue: WorkQueue, word: int, trace: int) -> None:
-        self.port.put_write(queue.doorbell, 1, word, trace=trace, process=queue.process)
+        self.port.put_write(queue.doorbell, 1, word, 0, 0, 0, trace, queue.process)
 
     async def arm(self, queue: WorkQueue) -> None:
         await self._arm(queue.process, queue.arming, queue.seen & 0xFFFF)

@@ -1,6 +1,6 @@
 """VipSendDone, VipRecvDone, VipSendWait, VipRecvWait, VipSendNotify, VipRecvNotify."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 from ....layouts.trace import Activity, Kind
@@ -35,30 +35,55 @@ class Completing:
 
     async def done(self, queue: WorkQueue) -> Done:
         """The oldest descriptor of ``queue``, if it is done."""
-        port, provider = self._port, self._provider
+        begin = self.begin()
+        await self.check(queue)
+        found = self.checked(queue, begin) or await self.check_on(queue, begin)
+        await self._kernel.attend(found[1] is not None)
+        return found
+
+    # The parts of done(), for layers above that wait themselves.
+
+    def begin(self) -> list[int]:
+        """Begin a check: :meth:`check` must be awaited at once."""
+        port = self._port
         if port.marking:
             begin = port.mark(EMPTY_CHECK, BEGIN, 0)
         else:
             begin = UNKEPT
             port.rounded = port.parts
         port.spend(self._paths.check)
-        completed = None
-        if queue.entries:
-            await provider.check(queue)
-            completed = provider.found()
-            if completed is None and queue.vi.lost:
-                completed = await self._completions.or_lost(queue, None)
-        else:
-            await self._caller.spend()
+        return begin
+
+    def check(self, queue: WorkQueue) -> Awaitable[None]:
+        return self._provider.check(queue) if queue.entries else self._caller.spend()
+
+    def checked(self, queue: WorkQueue, begin: list[int]) -> Done | None:
+        """What the check has found; None if that takes more (:meth:`check_on`). The call ends with
+        :meth:`.Kernel.attend`."""
+        entries = queue.entries
+        if not entries:
+            self._port.mark(EMPTY_CHECK, END, 0)
+            return DESCRIPTOR_ERROR, None
+        completed = self._provider.found()
         if completed is None:
-            result = (NOT_DONE if queue.entries else DESCRIPTOR_ERROR), None
-            port.mark(EMPTY_CHECK, END, 0)
-        else:
-            if queue.entries[0].shadow is not None:
-                await provider.take(queue)
-            result = self._taken(queue, completed, begin)
-        await self._kernel.attend(completed is not None)
-        return result
+            if queue.vi.lost:
+                return None
+            self._port.mark(EMPTY_CHECK, END, 0)
+            return NOT_DONE, None
+        return self._taken(queue, completed, begin) if entries[0].shadow is None else None
+
+    async def check_on(self, queue: WorkQueue, begin: list[int]) -> Done:
+        """The rest of a check that takes more: of a descriptor that may be lost, or that has a
+        shadow."""
+        completed = self._provider.found()
+        if completed is None:
+            completed = await self._completions.or_lost(queue, None)
+        if completed is None:
+            self._port.mark(EMPTY_CHECK, END, 0)
+            return NOT_DONE if queue.entries else DESCRIPTOR_ERROR, None
+        if queue.entries[0].shadow is not None:
+            await self._provider.take(queue)
+        return self._taken(queue, completed, begin)
 
     def _taken(self, queue: WorkQueue, completed: int, begin: list[int]) -> Done:
         posted = self._completions.taken(queue)

@@ -5,6 +5,7 @@ from typing import Any
 
 from ....layouts.trace import Activity, Kind
 from ...port.port import UNKEPT, Watch
+from ...port.work import Charge
 from ..attributes import MemAttributes
 from ..handles import Cq, Nic, Ptag, Ring, Vi
 from ..regions import NoRoom
@@ -43,6 +44,8 @@ class CompletionQueues:
         self._kernel = caller.kernel
         self._completions = caller.kernel.completions
         self._provider = caller.provider
+        self._gone = False
+        """Whether the entry that :meth:`spun` saw last is of a VI that has been destroyed."""
 
     @kernel_call
     async def create(self, nic: Nic, entries: int) -> tuple[VIP_RETURN, Cq | None]:
@@ -98,58 +101,98 @@ class CompletionQueues:
 
     async def done(self, cq: Cq) -> Found:
         """The oldest entry of ``cq``, if there is one."""
+        begin = self.begin(self._paths.cq_check)
+        await self._provider.cq_check(cq)
+        found = self.checked(cq, begin) or await self.check_on(cq, begin)
+        await self._kernel.attend(found[0] is SUCCESS)
+        return found
+
+    async def wait(self, cq: Cq, timeout: float | None) -> Found:
+        """Wait for the oldest entry of ``cq``."""
+        if not (timeout is None or self._caller.is_time(timeout)):
+            return VIP_RETURN.INVALID_PARAMETER, None, None
+        port = self._port
+        deadline = None if timeout is None else self._caller.deadline(timeout)
+        begin = self.begin(self._paths.wait)
+        spin = self._caller.spin
+        if spin and deadline is not None:
+            spin = min(spin, deadline - port.cycle)
+        if spin:
+            end = port.cycle + spin
+            await self._provider.cq_check(cq, self._kernel.until(end))
+            found = self.spun(cq, begin) or await self.spin_on(cq, begin, end, deadline)
+        else:
+            found = await self._doze(cq, begin, await self._completions.entry(cq), deadline)
+        await self._kernel.attend(found[0] is SUCCESS)
+        return found
+
+    # The parts of done() and wait(), for layers above that wait themselves.
+
+    def begin(self, path: Charge) -> list[int]:
+        """Begin a check or a wait, which takes ``path``. The provider's check must be awaited at
+        once."""
         port = self._port
         if port.marking:
             begin = port.mark(EMPTY_CHECK, BEGIN, 0)
         else:
             begin = UNKEPT
             port.rounded = port.parts
-        port.spend(self._paths.cq_check)
-        found = await self._completions.entry(cq)
-        if found is None or port.marking:
-            result = self._found(found, begin)
-        else:
-            port.rounded = port.parts
-            result = SUCCESS, *found
-        await self._kernel.attend(found is not None)
-        return result
+        port.spend(path)
+        return begin
 
-    async def wait(self, cq: Cq, timeout: float | None) -> Found:
-        """Wait for the oldest entry of ``cq``."""
-        if not (timeout is None or self._caller.is_time(timeout)):
-            return VIP_RETURN.INVALID_PARAMETER, None, None
+    def checked(self, cq: Cq, begin: list[int]) -> Found | None:
+        """What the provider has found; None if that takes more (:meth:`check_on`). The call ends
+        with :meth:`.Kernel.attend`."""
+        entry = self._provider.cq_found(cq)
+        if entry is None:
+            return self._found(None, begin)
+        found = self._completions.of_a_vi(cq, entry)
+        return None if found is None else self._found(found, begin)
+
+    async def check_on(self, cq: Cq, begin: list[int]) -> Found:
+        """The rest of a check that takes more: there was an entry of a VI that has been
+        destroyed."""
+        return self._found(await self._completions.entry(cq), begin)
+
+    def spun(self, cq: Cq, begin: list[int]) -> Found | None:
+        """What a provider's check that spins has found; None if that takes more (:meth:`spin_on`).
+        The call ends with :meth:`.Kernel.attend`."""
+        entry = self._provider.cq_found(cq)
+        self._gone = entry is not None
+        found = None if entry is None else self._completions.of_a_vi(cq, entry)
+        return None if found is None else self._found_by_spinning(found, begin)
+
+    async def spin_on(self, cq: Cq, begin: list[int], end: int, deadline: int | None) -> Found:
+        """The rest of a wait that takes more, which spins until cycle ``end``."""
         kernel, port, provider = self._kernel, self._port, self._provider
-        deadline = None if timeout is None else self._caller.deadline(timeout)
-        if port.marking:
-            begin = port.mark(EMPTY_CHECK, BEGIN, 0)
-        else:
-            begin = UNKEPT
-            port.rounded = port.parts
-        port.spend(self._paths.wait)
-        spin = self._caller.spin
-        if spin and deadline is not None:
-            spin = min(spin, deadline - port.cycle)
-        if spin:
-            end = port.cycle + spin
+        gone = self._gone
+        while not gone and port.cycle < end:
+            await kernel.attend()
             await provider.cq_check(cq, kernel.until(end))
-            entry = provider.cq_found(cq)
-            while entry is None and port.cycle < end:
-                await kernel.attend()
-                await provider.cq_check(cq, kernel.until(end))
-                entry = provider.cq_found(cq)
-            found = None
+            found = self.spun(cq, begin)
+            if found is not None:
+                return found
+            gone = self._gone
+        entry = None
+        if gone:
+            entry = await self._completions.entry(cq)
             if entry is not None:
-                found = (self._completions.of_a_vi(cq, entry)
-                         or await self._completions.entry(cq))
-                if found is not None and port.marking:
-                    begin = port.mark_check(EMPTY_CHECK,
-                                            RECEIVE_COMPLETE if found[1] else SEND_COMPLETE)
-        else:
-            found = await self._completions.entry(cq)
+                return self._found_by_spinning(entry, begin)
+        return await self._doze(cq, begin, entry, deadline)
+
+    def _found_by_spinning(self, found: tuple[Vi, bool], begin: list[int]) -> Found:
+        if self._port.marking:
+            begin = self._port.mark_check(EMPTY_CHECK,
+                                          RECEIVE_COMPLETE if found[1] else SEND_COMPLETE)
+        return self._found(found, begin)
+
+    async def _doze(self, cq: Cq, begin: list[int], found: tuple[Vi, bool] | None,
+                    deadline: int | None) -> Found:
+        """What has been ``found``; without it, sleep until there is an entry."""
+        kernel, port = self._kernel, self._port
         while found is None:
             if deadline is not None and port.cycle >= deadline:
                 port.mark(EMPTY_CHECK, END, 0)
-                await kernel.attend()
                 return VIP_RETURN.TIMEOUT, None, None
             async with kernel.lock.held():
                 await self._provider.cq_arm(cq)
@@ -157,13 +200,7 @@ class CompletionQueues:
                 await kernel.doze(deadline)
             begin = port.mark(EMPTY_CHECK, BEGIN, 0)
             found = await self._completions.entry(cq)
-        if port.marking:
-            result = self._found(found, begin)
-        else:
-            port.rounded = port.parts
-            result = SUCCESS, *found
-        await kernel.attend(True)
-        return result
+        return self._found(found, begin)
 
     def awaits(self, cq: Cq) -> tuple[list[Watch], int] | None:
         """See :meth:`.vipl.Vipl.awaits`."""
@@ -183,14 +220,18 @@ class CompletionQueues:
         return VIP_RETURN.SUCCESS
 
     def _found(self, found: tuple[Vi, bool] | None, begin: list[int]) -> Found:
+        port = self._port
         if found is None:
-            self._port.mark(EMPTY_CHECK, END, 0)
+            port.mark(EMPTY_CHECK, END, 0)
             return NOT_DONE, None, None
         vi, receive = found
-        queue = vi.receive if receive else vi.send
-        begin[1] = RECEIVE_COMPLETE if receive else SEND_COMPLETE
-        begin[3] = queue.entries[0].trace if queue.entries else 0
-        self._port.mark(begin[1], END, begin[3])
+        if port.marking:
+            queue = vi.receive if receive else vi.send
+            begin[1] = RECEIVE_COMPLETE if receive else SEND_COMPLETE
+            begin[3] = queue.entries[0].trace if queue.entries else 0
+            port.mark(begin[1], END, begin[3])
+        else:
+            port.rounded = port.parts
         return SUCCESS, vi, receive
 
     def _is_size(self, entries: Any) -> bool:

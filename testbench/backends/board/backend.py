@@ -82,6 +82,8 @@ class BoardBackend:
         Nothing answers, or the board has another configuration.
     """
 
+    direct = False
+
     def __init__(self, line: Transport, *, memory_bytes: int, identity: bytes, advice: str = "",
                  tell: Callable[[int], None] = lambda cycle: None) -> None:
         self._line = line

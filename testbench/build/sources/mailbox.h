@@ -8,6 +8,13 @@
 
 constexpr unsigned MAX_PORTS = 64;
 
+// A port's answer to an entry (layouts/operations.py).
+struct Answer {
+    uint32_t cycle;  // low half
+    uint32_t status;
+    uint64_t data;
+};
+
 struct Mailbox {
     uint64_t cycle;            // target cycles since reset
     uint64_t waiting;          // ports that wait for their program, a bit each
@@ -22,6 +29,7 @@ struct Mailbox {
     void* entries[MAX_PORTS];
     void* answers[MAX_PORTS];
     uint8_t count[MAX_PORTS];  // entries of the block that Python gives a port; 0: none
+    uint8_t given[MAX_PORTS];  // entries of the block that a port was given last
 };
 
 inline Mailbox mailbox;
@@ -30,7 +38,7 @@ inline Mailbox mailbox;
 template <typename Count>
 inline void take_block(unsigned port, Count& count) {
     if (!mailbox.count[port]) return;
-    count = mailbox.count[port];
+    count = mailbox.given[port] = mailbox.count[port];
     mailbox.count[port] = 0;
     mailbox.go ^= 1ULL << port;
 }

@@ -7,7 +7,7 @@ from typing import Any, cast
 import pytest
 from nicbed.host.mpi.copying import BEGIN, COPY, copy
 from nicbed.host.port.node import Node
-from nicbed.host.port.port import Port, Watch
+from nicbed.host.port.port import MAX_WORK, Port, Watch
 from nicbed.host.runtime import Stuck
 from nicbed.host.via.agent.memory_queues import DONE, MemoryQueues
 from nicbed.host.via.handles import Cq, WorkQueue
@@ -221,3 +221,38 @@ def test_a_touch_behind_delays_begins_a_block(count, delays):
     (_, *wanted), more = ran(program(True), limit=1 << 28)
     assert found == wanted
     assert wakes == more - full
+
+
+def two_touches(port: Port, first: int, second: int, length: int, other: int) -> None:
+    port.put_touch(first, length, True)
+    port.put_touch(second, other, True)
+
+
+def loads_and_stores(port: Port, first: int, second: int, length: int, other: int) -> None:
+    port.put_touch(first, length)
+    port.put_touch(second, length, True)
+
+
+@pytest.mark.parametrize("alone, together", [
+    (two_touches, lambda port, first, second, length, other:
+     port.put_stores(first, length, second, other)),
+    (loads_and_stores, lambda port, first, second, length, other:
+     port.put_copy(first, second, length))])
+@pytest.mark.parametrize("full", range(BLOCK + 1))
+@pytest.mark.parametrize("work", [0, 1, 5, (MAX_WORK >> 8) + 9])
+def test_two_entries_at_once_are_two(alone: Any, together: Any, full: int, work: int) -> None:
+    """However full the block is, and however much work waits."""
+    def program(put: Any) -> Any:
+        async def runs(node: Node) -> tuple[int, int]:
+            port = node.port
+            for number in range(full):
+                port.put_touch(8 * number, 8)
+            port.work("alu", 1)
+            await port.delay(work)
+            put(port, 128, 1024, 24, 40)
+            state = port.parts, port.rounded
+            await port.settle()
+            return state
+        return runs
+
+    assert ran(program(together), limit=1 << 30) == ran(program(alone), limit=1 << 30)

@@ -107,3 +107,14 @@ class _Mailbox:
 
     ports = 1
     cycle = look = crash = answers = block = give = None
+
+
+def test_what_lies_in_one_piece_and_one_page_is_near(process: Process) -> None:
+    base = process.allocate(2 * PAGE, PAGE)
+    physical = process.physical(base + 16)
+    assert process.near_piece([(base + 16, 40)], 40) == physical
+    assert process.near_piece([(base + 16, 40)], 24) == physical
+    assert process.near_piece([(base + PAGE - 8, 8)], 8) == process.physical(base + PAGE - 8)
+    for pieces, length in (([], 8), ([(base, 8)], 0), ([(base, 8)], 9), ([(base, 8), (base, 8)], 8),
+                           ([(base + PAGE - 8, 16)], 9), ([(base + 2 * PAGE, 8)], 8)):
+        assert process.near_piece(pieces, length) == 0

@@ -119,6 +119,21 @@ def test_what_an_attention_answers_or_raises():
     assert raised == ["integer division or modulo by zero (20)", "asked for its truth (20)"]
 
 
+def test_what_serving_a_port_gives_or_raises():
+    """What it raises ends the run, not the simulator, and so does what is no number."""
+    found, raised = run_job(DEFAULT, function="tests.programs.target_jobs:served")
+    assert len(found) == 3 and found == [found[0]] * 3
+    assert raised == ["integer division or modulo by zero (20)",
+                      "'str' object cannot be interpreted as an integer (20)"]
+
+
+def test_progress_is_told_now_and_then():
+    cycles, (end, often) = run_job(DEFAULT, function="tests.programs.target_jobs:reported")
+    assert cycles == sorted(cycles) and 0 <= cycles[0] and cycles[-1] <= end
+    assert 5 <= len(cycles) <= 8 and max(
+        later - one for one, later in zip(cycles, cycles[1:], strict=False)) <= 4 * often
+
+
 def test_a_crash_of_the_simulator_is_one_line():
     with pytest.raises(RunError, match="no result: it was killed by SIGKILL") as caught:
         toy(function="tests.programs.toy_jobs:crashing")

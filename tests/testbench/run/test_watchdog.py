@@ -4,7 +4,8 @@ import time
 from types import SimpleNamespace
 
 import pytest
-from nicbed.host.runtime import Runtime, Stuck
+from nicbed.host.runtime import Stuck
+from nicbed.host.serving import Server
 from nicbed.layouts.description import Description
 from nicbed.testbench.backends.session import RunError, run_job
 from nicbed.testbench.run.watchdog import Watchdog
@@ -69,8 +70,8 @@ class Served:
     def look(self, seconds, node=3):
         """As if the runtime served ``node`` now."""
         self.seconds = seconds
-        frame = SimpleNamespace(f_code=Runtime.attention.__code__, f_locals={"index": node},
-                                f_back=None)
+        frame = SimpleNamespace(f_code=Server.serve.__code__, f_back=None,
+                                f_locals={"self": SimpleNamespace(index=node)})
         self.dog.look(SimpleNamespace(f_code=(lambda: 0).__code__, f_lineno=5, f_back=frame))
 
 

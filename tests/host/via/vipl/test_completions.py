@@ -223,6 +223,41 @@ def test_resizing_keeps_what_is_in_it(translation):
                     via__translation=translation)[1] == list(range(26))
 
 
+@pytest.mark.parametrize("messages", [0, 2])
+def test_entries_of_a_vi_that_is_gone_are_passed_over(messages):
+    """A wait that finds one looks once more, and sleeps: it does not spin for the rest of the time.
+    Messages of another VI are found behind one."""
+    async def first(side):
+        await side.send(side.segment(0, 4))
+        await rest(side, 100_000)
+
+    async def before(side):
+        await side.receive(side.segment(0, 8))
+
+    async def second(side):
+        vipl, cq = side.vipl, side.cqs[1]
+        await rest(side, 20_000)
+        assert (await vipl.VipRecvDone(side.vi))[0] is SUCCESS
+        await vipl.VipDisconnect(side.vi)
+        assert await vipl.VipDestroyVi(side.vi) is SUCCESS
+        other = (await vipl.VipCreateVi(side.nic, side.vi.attributes, None, cq))[1]
+        cq.backlog.extend([(side.vi.number, True), (other.number, True)] * messages)
+        dozes, doze = [], vipl.kernel.doze
+
+        async def counted(deadline):
+            dozes.append(side.node.port.cycle)
+            return await doze(deadline)
+
+        vipl.kernel.doze = counted
+        begin = await side.node.port.flush()
+        found = [await vipl.VipCQWait(cq, 1) for _ in range(messages + 1)]
+        assert found == [(SUCCESS, other, True)] * messages + [(VIP_RETURN.TIMEOUT, None, None)]
+        return [cycle - begin for cycle in dozes]
+
+    dozes = run_pair(first, second, queues=(0, 8), before=before, via__spin=60_000)[1]
+    assert dozes and dozes[0] < 1000
+
+
 def test_notices_of_a_completion_queue_take_entries_that_are_there():
     """The oldest handler gets the oldest entry; without an entry it waits for one."""
     async def program(node):

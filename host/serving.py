@@ -1,0 +1,114 @@
+"""What an attention of one host port comes to: its answers are taken, its program is woken, and its
+next block goes to the target."""
+
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+from .port.port import UNUSUAL, Port
+from .port.running import Running
+
+__all__ = ["Server"]
+
+
+class Server:
+    """Serves ``port``, number ``index`` of all, which is that of ``name``.
+
+    Parameters
+    ----------
+    coroutine
+        Its program, which has not begun; None if there is none.
+    running
+        Is told when the program runs.
+    ended
+        Called with ``index`` and the program's result when it has ended; false if that ends the
+        run.
+    failed
+        Called with ``index`` and what the program or its port has raised: the run has failed.
+
+    Attributes
+    ----------
+    coroutine
+        The program as long as it has not ended.
+    stopped
+        Whether the port has got the STOP behind its program's end.
+    wakes
+        How often the port asked for its program.
+    """
+
+    __slots__ = ("port", "index", "name", "coroutine", "stopped", "wakes", "_resume", "_running",
+                 "_ended", "_failed")
+
+    def __init__(self, index: int, name: str, port: Port,
+                 coroutine: Coroutine[Any, Any, Any] | None, running: Running,
+                 ended: Callable[[int, Any], bool],
+                 failed: Callable[[int, BaseException], None]) -> None:
+        self.port = port
+        self.name = name
+        self.index = index
+        self.coroutine = coroutine
+        self.stopped = False
+        self.wakes = 0
+        self._resume = None if coroutine is None else coroutine.send
+        self._running = running
+        self._ended = ended
+        self._failed = failed
+
+    def serve(self, now: int, cycle: int, status: int, data: int) -> int:
+        """At cycle ``now`` the port asks for a block; the answer to the last entry of the one that
+        it had is ``cycle``, ``status`` and ``data`` (:meth:`.Port.last_answer`).
+
+        Returns
+        -------
+        int
+            Entries of the next block; negative if the program has ended, which may end the run. 0
+            if the run has failed.
+        """
+        port = self.port
+        port.given_at = now
+        port.cycle = cycle
+        port.status = status
+        port.data = data
+        try:
+            if port.open_marks or status & UNUSUAL:
+                port.look_back(now)
+            # Of a block that follows another one, only the port knows.
+            if not port.queue or not port.follow():
+                self.wakes += 1
+                resume = self._resume
+                if resume is None:
+                    self._stop()
+                else:
+                    self._running.port = port
+                    resume(None)
+                    if port.queue:
+                        port.line_up()
+                    elif not port.count:
+                        raise RuntimeError(f"{self.name}'s program awaited something that is not "
+                                           "an operation of its host port")
+        except StopIteration as end:
+            self.coroutine = self._resume = None
+            self._stop()
+            if not self._ended(self.index, end.value):
+                return 0
+        except BaseException as error:
+            self._failed(self.index, error)
+            return 0
+        count = port.given = port.count
+        port.count = 0
+        return count if self._resume is not None else -count
+
+    def _stop(self) -> None:
+        """Put the STOP, unless entries that the program left in its block must go first: their
+        marks need the answers."""
+        port = self.port
+        if port.queue:
+            port.line_up()
+        elif not port.count:
+            port.stop()
+            self.stopped = True
+
+    def close(self) -> None:
+        """End the program."""
+        coroutine, self.coroutine, self._resume = self.coroutine, None, None
+        if coroutine is not None:
+            coroutine.close()

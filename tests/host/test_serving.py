@@ -1,0 +1,227 @@
+"""Serving one port, and back ends that serve ports directly: they give the same blocks at the same
+cycles as by the runtime, which then ends the run."""
+
+from typing import Any
+
+import pytest
+from nicbed.host.am import Gam
+from nicbed.host.port.costs import Costs
+from nicbed.host.port.port import Port, Watch
+from nicbed.host.port.running import Running
+from nicbed.host.runtime import Runtime, Stuck
+from nicbed.host.serving import Server
+from nicbed.layouts.description import Description
+from nicbed.layouts.operations import ANSWER, BLOCK, ENTRY, Op, Status
+
+from tests.models.target import Model
+from tests.programs.am import describe
+
+ANSWERS = BLOCK * ANSWER.size
+
+
+class Direct(Model):
+    """A target that serves its ports as a simulator does (nicbed_serve()), or with ``directly``
+    false by the runtime, and writes down what it gives."""
+
+    def __init__(self, description: Description, directly: bool) -> None:
+        super().__init__(description)
+        self.directly = directly
+        self.begun = False
+        self.by_runtime = 0
+        self.given: list[tuple[int, int, bytes]] = []
+
+    def give(self, port: int, count: int) -> None:
+        self.given.append((self.now, port, bytes(self.block(port)[:count * ENTRY.size])))
+        super().give(port, count)
+
+    def attention(self) -> None:
+        now, needs, expired = self.look()
+        if not self.directly or not self.begun or expired:
+            self.begun = True
+            self.by_runtime += 1
+            super().attention()
+            return
+        more_is_due = False
+        for server in self.runtime.servers:
+            if needs >> server.index & 1:
+                count = server.serve(now, *server.port.last_answer(now))
+                if not count:
+                    return
+                more_is_due |= count < 0
+                self.give(server.index, abs(count))
+        if more_is_due:
+            self.by_runtime += 1
+            self.runtime.attention()
+        for node in range(len(self.memories)):
+            self.recheck(node)
+
+
+def asks(peer: int, count: int) -> Any:
+    """Requests to ``peer``, with work that leaves fractions of a cycle, and a wait at the end."""
+    async def program(node: Any) -> list[int]:
+        replies: list[int] = []
+        gam = Gam(node, [lambda am, source, word: am.reply(1, word + 1),
+                         lambda am, source, word: replies.append(word)])
+        await gam.enable()
+        for number in range(count):
+            await gam.request(peer, 0, number)
+            node.port.work("call", 3)
+        await gam.wait(lambda: len(replies) == count)
+        await gam.disable()
+        return replies
+    return program
+
+
+async def left(node: Any) -> int:
+    """Leaves entries, and a mark that waits for them, in its block."""
+    await node.port.delay(77)
+    for _ in range(BLOCK + 2):
+        if node.port.count == BLOCK:
+            node.port.begin_block()
+        node.port.put_touch(64, 8, True)
+    node.port.mark(1, 1, 5)
+    return node.port.cycle
+
+
+ON_ANY = [({}, lambda: [asks(1, 9), asks(0, 4)]), ({}, lambda: [left, left]),
+          ({}, lambda: [None, left]),
+          ({"fabric.nodes": 5, "cpu.clock_mhz": 100, "switch.ports": 8},
+           lambda: [asks((node + 1) % 5, node) for node in range(5)]),
+          ({"node.cpus": 2, "am.message_processor": "cpu"},
+           lambda: [[asks(1, 6), None], [asks(0, 3), None]])]
+
+
+@pytest.mark.parametrize("case", range(len(ON_ANY)))
+def test_served_directly_a_run_is_the_same(case: int) -> None:
+    knobs, programs = ON_ANY[case]
+    runs = []
+    for directly in (True, False):
+        target = Direct(describe(knobs), directly)
+        runtime = target.run(programs(), limit=1_000_000)
+        assert runtime.done
+        runs.append((target.given, target.now, runtime.wakes, runtime.results, runtime.marks,
+                     [(port.ticks, port.tally()) for port in runtime.ports]))
+        if directly:
+            assert target.by_runtime < len(target.given) / 4 or len(target.given) < 16
+    assert runs[0][1:] == runs[1][1:]
+    # The STOP that ends the run need not be given.
+    shorter, longer = sorted((run[0] for run in runs), key=len)
+    assert shorter == longer[:len(shorter)] and len(longer) - len(shorter) <= 1
+
+
+@pytest.mark.parametrize("directly", [True, False])
+def test_served_directly_a_run_fails_the_same(directly: bool) -> None:
+    closed = []
+
+    async def raises(node: Any) -> None:
+        await node.port.delay(100)
+        await node.port.flush()
+        await node.port.flush()
+        raise KeyError("oops")
+
+    async def waits(node: Any) -> None:
+        try:
+            await node.port.poll(Watch(64, 1))
+        finally:
+            closed.append(node.number)
+
+    with pytest.raises(KeyError, match="oops") as info:
+        Direct(Description(), directly).run([raises, waits])
+    assert closed == [1]
+    assert info.value.__notes__ == ["raised by the program of node 0 at cycle 100"]
+    with pytest.raises(Stuck, match="stopped at cycle 700"):
+        Direct(Description(), directly).run([waits, None], limit=700)
+
+
+# One server
+
+
+def make(program: Any) -> tuple[Server, Port, list[Any]]:
+    port = Port(3, 1, Costs(Description()), 1, answers=bytearray(ANSWERS))
+    told: list[Any] = []
+
+    def ended(index: int, result: Any) -> bool:
+        told.append((index, result))
+        return result != "ends the run"
+
+    def failed(index: int, error: BaseException) -> None:
+        told.append((index, error))
+
+    return Server(3, "node 1 CPU 1", port, program and program(port), Running(), ended,
+                  failed), port, told
+
+
+def ops(port: Port, count: int) -> list[int]:
+    return [port.entries[at * ENTRY.size] & 15 for at in range(count)]
+
+
+def test_a_program_gets_the_last_answer_and_gives_its_block() -> None:
+    async def program(port: Port) -> int:
+        word = await port.pio_read(8)
+        await port.delay(3)
+        await port.flush()
+        return word + port.cycle
+
+    server, port, told = make(program)
+    assert server.serve(5, 5, 0, 0) == 1 and ops(port, 1) == [Op.PIO_READ]
+    assert (port.given, port.given_at, port.count) == (1, 5, 0)
+    assert server.serve(20, 19, 0, 42) == 1 and ops(port, 1) == [Op.DELAY]
+    assert (port.cycle, port.data) == (19, 42) and not told
+    assert server.serve(30, 22, 0, 0) == -1 and ops(port, 1) == [Op.STOP]
+    assert told == [(3, 64)] and server.stopped and server.coroutine is None
+    assert server.wakes == 3
+
+
+@pytest.mark.parametrize("text, result", [("goes on", -1), ("ends the run", 0)])
+def test_an_end_that_ends_the_run(text: str, result: int) -> None:
+    async def program(port: Port) -> str:
+        return text
+
+    server, _, told = make(program)
+    assert server.serve(0, 0, 0, 0) == result
+    assert told == [(3, text)]
+
+
+def test_without_a_program_a_port_is_stopped() -> None:
+    server, port, told = make(None)
+    assert server.serve(0, 0, 0, 0) == -1 and ops(port, 1) == [Op.STOP]
+    assert server.stopped and not told
+
+
+def test_what_a_program_raises_is_told_and_given_nothing() -> None:
+    async def program(port: Port) -> None:
+        await port.flush()
+        raise KeyError("oops")
+
+    server, port, told = make(program)
+    assert server.serve(0, 0, 0, 0) == 0
+    [(index, error)] = told
+    assert index == 3 and isinstance(error, KeyError) and port.given == 0
+
+
+def test_discarded_answers_do_not_count() -> None:
+    async def program(port: Port) -> None:
+        await port.poll(Watch(64, 1), 9)
+        port.put_touch(64, 8)
+        await port.executed
+
+    server, port, _ = make(program)
+    assert server.serve(0, 0, 0, 0) == 1
+    port._answers[:ANSWER.size] = ANSWER.pack(7, Status.DISCARDED, 1)
+    assert server.serve(40, 40, Status.DISCARDED, 1) > 0
+    assert port.cycle == 7
+
+
+def test_a_high_cycle_is_extended_by_the_one_of_now() -> None:
+    port = make(None)[1]
+    port.given = 2
+    port._answers[ANSWER.size:2 * ANSWER.size] = ANSWER.pack(0xFFFF_FFF0, 8, 9)
+    assert port.last_answer((7 << 32) + 4) == ((6 << 32) + 0xFFFF_FFF0, 8, 9)
+    port.given = 0
+    assert port.last_answer(11) == (11, 0, 0)
+
+
+def test_the_runtime_has_a_server_for_each_port() -> None:
+    runtime: Runtime = Model(describe({"node.cpus": 2})).run([None, None])
+    assert [(server.index, server.name) for server in runtime.servers] == [
+        (0, "node 0 CPU 0"), (1, "node 0 CPU 1"), (2, "node 1 CPU 0"), (3, "node 1 CPU 1")]
