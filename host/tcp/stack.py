@@ -15,6 +15,7 @@ from ...layouts.packet import HEADER, Protocol
 from ...layouts.registers import Irq, address
 from ...layouts.rings import INLINE_BYTES
 from ...layouts.trace import Activity, Kind
+from ..port.interrupts import LONGEST, compute
 from ..port.node import Node
 from ..port.port import IRQ, Watch
 from ..port.sent_again import Cause, SentAgain
@@ -32,8 +33,6 @@ from .protocol.sequence import plus
 __all__ = ["HEAD", "Stack", "connection_bytes"]
 
 IRQ_ENABLE = address("irq_enable")
-LONGEST = 1 << 31
-"""Most cycles of one wait for the interrupt."""
 SLOT_HEAD = 16
 """Bytes of a receive slot in front of the packet: completion word and wire header."""
 HEAD = 64
@@ -207,13 +206,7 @@ class Stack:
     async def compute(self, cycles: int) -> None:
         """The program computes for ``cycles`` target cycles. Packets and timers interrupt it, and
         what they take comes on top."""
-        port = self.port
-        await self.attend()
-        while cycles > 0:
-            begin = await port.flush()
-            await port.wait_irq(min(cycles, LONGEST, max(1, self._due() - begin)))
-            cycles -= port.cycle - begin
-            await self.attend()
+        await compute(self.port, cycles, self._due, self.attend)
 
     def made(self, connection: Connection) -> None:
         """A connection is there: it has a place for what it receives, and buffers for what it

@@ -15,7 +15,7 @@ from ...layouts.packet import Protocol
 from ...layouts.registers import Irq, address
 from ...layouts.trace import Activity, Kind
 from ...layouts.via import Event, ViState
-from ..port.interrupts import Handler
+from ..port.interrupts import LONGEST, Handler, compute
 from ..port.node import Node
 from ..port.port import IRQ
 from ..port.suspension import NOTHING
@@ -40,8 +40,6 @@ __all__ = ["Kernel"]
 
 CONTROL, IRQ_ENABLE = address("control"), address("irq_enable")
 RECEIVE_RING_ON = 2
-LONGEST = 1 << 31
-"""Most cycles of one wait for the interrupt."""
 BLOCKED, CONTROL_WORK = int(Activity.BLOCKED), int(Activity.CONTROL)
 BEGIN, END = int(Kind.BEGIN), int(Kind.END)
 UNREADABLE = (Event.POST_DESC, Event.VI_OVERRUN, Event.COMP_PROT)
@@ -191,6 +189,11 @@ class Kernel:
         attend."""
         now, deadline = self.port.cycle, self._channel.deadline
         return (end if deadline >= end else min(end, max(deadline, now + 1))) - now
+
+    async def compute(self, cycles: int) -> None:
+        """The program computes for ``cycles`` target cycles. Packets and timers interrupt it, and
+        what they take comes on top."""
+        await compute(self.port, cycles, self.deadline, self.attend)
 
     async def _tick(self) -> None:
         await self.connections.channel.tick()

@@ -63,7 +63,6 @@ class ViaChannel:
     name = "via"
     segments = 8
     busy = True
-    compute: Compute | None = None
 
     @staticmethod
     def pages(description: Description, others: int) -> int:
@@ -105,6 +104,8 @@ class ViaChannel:
         self._post_entries = provider.post_entries
         self._cq_check = provider.cq_check
         self._paths = process.paths
+        self.compute: Compute | None = vipl.compute if provider.timers else None
+        """A kernel that has time-outs carries the packets; a NIC needs no CPU for them."""
         self.can_write = provider.rdma
         self.can_read = provider.rdma and provider.rdma_read
         self._peers: dict[int, _Peer] = {}

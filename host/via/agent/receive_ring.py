@@ -8,6 +8,7 @@ from ....layouts.registers import RECHECK, Irq, address
 from ....layouts.rings import COMPLETION
 from ...port.node import Node
 from ...port.port import F_ONCE, TIMEOUT
+from ...smp.kernel import kernel_lock
 from ..process import Prices
 
 __all__ = ["ReceiveRing"]
@@ -40,6 +41,7 @@ class ReceiveRing:
         self.memory = node.memory
         self.paths = node.service(Prices)
         self.node = node
+        self._lock = kernel_lock(node)
         self._nic = node.nic_offset
         self.size = node.description.nic.receive_ring
         self.slot_bytes = node.description.slot_bytes
@@ -73,7 +75,8 @@ class ReceiveRing:
         """Hand out the packets that have arrived, up to ``most``; called in the interrupt handler,
         or in a call that checks. A packet that arrives too late for this raises the interrupt
         again. So does one that comes before a posted clear arrives: behind the clear the NIC is
-        told what was taken, and checks the ring once more (RECHECK)."""
+        told what was taken, and checks the ring once more (RECHECK). Not if packets are left, which
+        must not interrupt: then the clear arrives before another CPU may take them."""
         port, memory = self.port, self.memory
         handled, begun = 0, False
         while True:
@@ -105,6 +108,8 @@ class ReceiveRing:
             handled += 1
             if self._taken - self._told >= self._most_untold:
                 await self._tell()
+        if self.left:
+            self._lock.wrote()
         if self._told != self._taken or handled and self._posted and not self.left:
             await self._tell(0 if self.left else RECHECK)
 

@@ -15,13 +15,13 @@ When the kernel runs
   in a page that it may read, at the receive ring's next completion word, and enters the kernel only
   if the head is not done and there is a packet, a time-out is due, or something waits for room that
   the NIC has made. It handles up to 8 packets then.
-- on the receive ring's interrupt and on its timer's, in blocking calls and at the end of all
-  others. In a call that posts or has found a completion it handles up to two packets. The others
-  wait for the next call that posts or finds nothing. So the program gets its completions, and
-  sends, however many packets arrive.
+- on the receive ring's interrupt and on its timer's, in blocking calls, during computation
+  (Vipl.compute) and at the end of all other calls. In a call that posts or has found a completion
+  it handles up to two packets. The others wait for the next call that posts or finds nothing. So
+  the program gets its completions, and sends, however many packets arrive.
 
-A node whose program does not call VIPL does not answer meanwhile, although nothing was lost. So a
-time-out sends a PROBE, whose answer says what was lost, and only lost packets are sent again.
+A node whose program computes in another way does not answer meanwhile, although nothing was lost.
+So a time-out sends a PROBE, whose answer says what was lost, and only lost packets are sent again.
 Time-outs follow the measured round trips and double each time (up to sixteen times
 ``via.retry_timeout``). ``via.retries`` time-outs in a row without a packet from the peer break the
 connection.

@@ -87,6 +87,12 @@ class Vipl:
         they say. None if it would find an entry at once."""
         return self.completion_queues.awaits(cq)
 
+    async def compute(self, cycles: int) -> None:
+        """No call of VIPL: computation of ``cycles`` target cycles, which packets and timers of the
+        kernel agent interrupt. During any other they wait for the next call."""
+        await self.kernel.start()
+        await self.kernel.compute(cycles)
+
     async def settle(self, nic: Nic) -> None:
         """No call of VIPL: for a process that ends. Waits until what it has sent on its VIs reaches
         their peers without it. A real kernel goes on when a process has ended; this one runs in

@@ -1,4 +1,5 @@
-"""A rank that computes: over TCP the kernel takes packets and timers meanwhile, by interrupts."""
+"""A rank that computes: where a kernel carries the packets, over TCP and with VIA in the kernel, it
+takes packets and timers meanwhile, by interrupts."""
 
 from fractions import Fraction
 
@@ -16,6 +17,9 @@ LONG = 400_000
 COUNTS = (0, 1, 100, 12_345)
 QUIET = 100_000
 """Cycles after which nothing is under way."""
+IMPATIENT = {"via__retry_timeout": 2_000, "via__retries": 3}
+"""With these a VI whose peer does not answer is broken long before a computation has ended."""
+KERNELS = pytest.mark.parametrize("channel", ["tcp", "via in the kernel"])
 
 
 def run(main, channel="tcp", cpus=1, **knobs):
@@ -27,9 +31,10 @@ def run(main, channel="tcp", cpus=1, **knobs):
     return runtime.results, sent_again(runtime.ports, [])
 
 
+@KERNELS
 @pytest.mark.parametrize("cpus", [1, 2])
-def test_what_has_arrived_is_acknowledged_while_both_ends_compute(cpus):
-    """The last segment before a computation waits for a second one, or for the timer of its
+def test_what_has_arrived_is_acknowledged_while_both_ends_compute(channel, cpus):
+    """TCP's last segment before a computation waits for a second one, or for the timer of its
     acknowledgement."""
     async def main(mpi):
         comm, data = mpi.COMM_WORLD, np.zeros(1)
@@ -39,11 +44,31 @@ def test_what_has_arrived_is_acknowledged_while_both_ends_compute(cpus):
             await mpi.compute("is_key", LONG)
         return data[0]
 
-    results, again = run(main, cpus=cpus, apps__is_key=1)
+    results, again = run(main, channel, cpus=cpus, apps__is_key=1)
     assert not again and set(np.ravel(results)) == {1}
 
 
-def test_an_interrupt_comes_after_what_was_spent_before_the_computation():
+@pytest.mark.parametrize("size", [8, 30_000])
+def test_a_peer_that_computes_breaks_no_vi(size):
+    """It answers packets, also those of a long message to a receive that is posted, and probes."""
+    async def main(mpi):
+        comm, data = mpi.COMM_WORLD, np.zeros(size // 8)
+        if comm.rank == 0:
+            for _ in range(3):
+                await comm.Send(np.full(size // 8, 7.0), 1)
+            return 7
+        receives = [await comm.Irecv(data, 0) for _ in range(3)]
+        await mpi.compute("is_key", LONG)
+        for receive in receives:
+            await receive.Wait()
+        return data[-1]
+
+    results, _ = run(main, "via in the kernel", apps__is_key=1, **IMPATIENT)
+    assert results == [7, 7]
+
+
+@KERNELS
+def test_an_interrupt_comes_after_what_was_spent_before_the_computation(channel):
     """At whatever cycle: marks are in order."""
     async def main(mpi):
         comm, data = mpi.COMM_WORLD, np.zeros(100)
@@ -58,10 +83,10 @@ def test_an_interrupt_comes_after_what_was_spent_before_the_computation():
         for _ in range(50 * comm.rank):
             await comm.Recv(data, 0)
 
-    run(main)
+    run(main, channel)
 
 
-@pytest.mark.parametrize("channel", ["via", "tcp"])
+@pytest.mark.parametrize("channel", ["via", "tcp", "via in the kernel"])
 def test_a_computation_that_nothing_interrupts_takes_what_it_is_charged(channel):
     async def main(mpi):
         port, found = mpi.port, []
@@ -84,15 +109,19 @@ def test_a_computation_that_nothing_interrupts_takes_what_it_is_charged(channel)
             assert abs(ticks - Fraction("2.1") * count * cycle) <= cycle + 1
 
 
-def test_a_program_with_blocking_calls_is_interrupted_too():
+@KERNELS
+def test_a_program_with_blocking_calls_is_interrupted_too(channel):
     def body(rank):
         rank.init()
         comm, data, peer = rank.mpi.COMM_WORLD, np.zeros(1), 1 - rank.number
+        rank.compute(rank.number * LONG)
         for _ in range(2):
             rank.wait(comm.Sendrecv(np.ones(1), peer, 0, data, peer, 0))
             rank.compute(LONG)
         rank.finalize()
 
     for before, knobs in ((0, {}), (LONG, {"mpi__program_cycles": LONG})):
-        runtime = Model(describe("tcp", **knobs)).run([program(body)] * 2, limit=LIMIT)
+        if channel != "tcp":
+            knobs |= IMPATIENT
+        runtime = Model(describe(channel, **knobs)).run([program(body)] * 2, limit=LIMIT)
         assert not sent_again(runtime.ports, []), before
