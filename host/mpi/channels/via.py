@@ -96,6 +96,7 @@ class ViaChannel:
         vipl.spin = SPIN
         self._posting, self._completing = vipl.posting, vipl.completing
         self._queues, self._kernel = vipl.completion_queues, vipl.kernel
+        self._begin_check = vipl.begin_check
         self._size = settings.buffer_bytes
         self.eager_bytes = self._size - LONG_BYTES
         self._prepost, self._more = settings.prepost, settings.prepost_used
@@ -257,15 +258,15 @@ class ViaChannel:
 
         It does what VipCQDone or VipCQWait, and VipSendDone or VipRecvDone do, in one coroutine."""
         cq, queues, completing, kernel = self._cq, self._queues, self._completing, self._kernel
-        check = self._cq_check
+        begin_check, check, paths = self._begin_check, self._cq_check, self._paths
         while True:
             if waits:
-                begin = queues.begin(self._paths.wait)
+                begin = begin_check(paths.wait)
                 end = self._port.cycle + SPIN
                 await check(cq, kernel.until(end))
                 found = queues.spun(cq, begin) or await queues.spin_on(cq, begin, end, None)
             else:
-                begin = queues.begin(self._paths.cq_check)
+                begin = begin_check(paths.cq_check)
                 await check(cq)
                 found = queues.checked(cq, begin) or await queues.check_on(cq, begin)
             _, vi, receive = found
@@ -274,7 +275,7 @@ class ViaChannel:
                 return None
             peer = self._by_vi[vi.number]
             queue = vi.receive if receive else vi.send
-            begin = completing.begin()
+            begin = begin_check(paths.check)
             await completing.check(queue)
             code, descriptor = (completing.checked(queue, begin)
                                 or await completing.check_on(queue, begin))

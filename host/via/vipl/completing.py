@@ -5,7 +5,6 @@ from typing import Any
 
 from ....layouts.trace import Activity, Kind
 from ....layouts.via import Status
-from ...port.port import UNKEPT
 from ..handles import WorkQueue
 from ..returns import VIP_RETURN
 from .caller import Caller
@@ -35,26 +34,16 @@ class Completing:
 
     async def done(self, queue: WorkQueue) -> Done:
         """The oldest descriptor of ``queue``, if it is done."""
-        begin = self.begin()
+        begin = self._caller.begin_check(self._paths.check)
         await self.check(queue)
         found = self.checked(queue, begin) or await self.check_on(queue, begin)
         await self._kernel.attend(found[1] is not None)
         return found
 
-    # The parts of done(), for layers above that wait themselves.
-
-    def begin(self) -> list[int]:
-        """Begin a check: :meth:`check` must be awaited at once."""
-        port = self._port
-        if port.marking:
-            begin = port.mark(EMPTY_CHECK, BEGIN, 0)
-        else:
-            begin = UNKEPT
-            port.rounded = port.parts
-        port.spend(self._paths.check)
-        return begin
+    # The parts of done() behind Caller.begin_check(), for layers above that wait themselves.
 
     def check(self, queue: WorkQueue) -> Awaitable[None]:
+        """Check ``queue``: must be awaited at once."""
         return self._provider.check(queue) if queue.entries else self._caller.spend()
 
     def checked(self, queue: WorkQueue, begin: list[int]) -> Done | None:
@@ -106,12 +95,7 @@ class Completing:
             await kernel.attend()
             return DESCRIPTOR_ERROR, None
         deadline = None if timeout is None else self._caller.deadline(timeout)
-        if port.marking:
-            begin = port.mark(EMPTY_CHECK, BEGIN, 0)
-        else:
-            begin = UNKEPT
-            port.rounded = port.parts
-        port.spend(self._paths.wait)
+        begin = self._caller.begin_check(self._paths.wait)
         spin = self._caller.spin
         if spin and deadline is not None:
             spin = min(spin, deadline - port.cycle)

@@ -4,8 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ....layouts.trace import Activity, Kind
-from ...port.port import UNKEPT, Watch
-from ...port.work import Charge
+from ...port.port import Watch
 from ..attributes import MemAttributes
 from ..handles import Cq, Nic, Ptag, Ring, Vi
 from ..regions import NoRoom
@@ -101,7 +100,7 @@ class CompletionQueues:
 
     async def done(self, cq: Cq) -> Found:
         """The oldest entry of ``cq``, if there is one."""
-        begin = self.begin(self._paths.cq_check)
+        begin = self._caller.begin_check(self._paths.cq_check)
         await self._provider.cq_check(cq)
         found = self.checked(cq, begin) or await self.check_on(cq, begin)
         await self._kernel.attend(found[0] is SUCCESS)
@@ -113,7 +112,7 @@ class CompletionQueues:
             return VIP_RETURN.INVALID_PARAMETER, None, None
         port = self._port
         deadline = None if timeout is None else self._caller.deadline(timeout)
-        begin = self.begin(self._paths.wait)
+        begin = self._caller.begin_check(self._paths.wait)
         spin = self._caller.spin
         if spin and deadline is not None:
             spin = min(spin, deadline - port.cycle)
@@ -126,19 +125,8 @@ class CompletionQueues:
         await self._kernel.attend(found[0] is SUCCESS)
         return found
 
-    # The parts of done() and wait(), for layers above that wait themselves.
-
-    def begin(self, path: Charge) -> list[int]:
-        """Begin a check or a wait, which takes ``path``. The provider's check must be awaited at
-        once."""
-        port = self._port
-        if port.marking:
-            begin = port.mark(EMPTY_CHECK, BEGIN, 0)
-        else:
-            begin = UNKEPT
-            port.rounded = port.parts
-        port.spend(path)
-        return begin
+    # The parts of done() and wait() behind Caller.begin_check() and the provider's check, for
+    # layers above that wait themselves.
 
     def checked(self, cq: Cq, begin: list[int]) -> Found | None:
         """What the provider has found; None if that takes more (:meth:`check_on`). The call ends
