@@ -215,8 +215,7 @@ class Runtime:
             try:
                 server.close()
             except Exception as other:
-                error.add_note(f"and {self.name(server.index)}'s program, being closed, "
-                               f"raised {other!r}")
+                error.add_note(f"and {server.name}'s program, being closed, raised {other!r}")
 
 
 def _timed(log: Sequence[Any]) -> Iterator[Any]:

@@ -55,7 +55,8 @@ class Server:
 
     def serve(self, now: int, cycle: int, status: int, data: int) -> int:
         """At cycle ``now`` the port asks for a block; the answer to the last entry of the one that
-        it had is ``cycle``, ``status`` and ``data`` (:meth:`.Port.last_answer`).
+        it had is ``cycle``, ``status`` and ``data`` (:meth:`.Port.last_answer`). Others are read
+        from the port's memory where they count, too.
 
         Returns
         -------
@@ -69,7 +70,7 @@ class Server:
         port.status = status
         port.data = data
         try:
-            if port.open_marks or status & UNUSUAL:
+            if (port.open_marks or status & UNUSUAL) and port.given:
                 port.look_back(now)
             # Of a block that follows another one, only the port knows.
             if not port.queue or not port.follow():
@@ -108,7 +109,13 @@ class Server:
             self.stopped = True
 
     def close(self) -> None:
-        """End the program."""
+        """The run is over: end the program, and call nobody any more."""
         coroutine, self.coroutine, self._resume = self.coroutine, None, None
+        self._ended, self._failed = _over, _over
         if coroutine is not None:
+            self._running.port = self.port
             coroutine.close()
+
+
+def _over(index: int, what: Any) -> bool:
+    return False

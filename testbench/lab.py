@@ -14,6 +14,7 @@ from ..host.runtime import Runtime
 from ..layouts.description import Description, Kind, knobs
 from ..layouts.timing import timing_values
 from ..layouts.trace import Event, Mark
+from .backends.backend import Backend
 from .backends.switches import Switches
 from .run.recording import Recording
 from .run.sent_again import Account, Resent, sent_again
@@ -24,7 +25,7 @@ __all__ = ["LIMIT", "Lab", "Run", "apply_settings"]
 LIMIT = 200_000_000
 """Cycles after which a run is stopped, unless the lab or the run has another limit."""
 OFTEN = 1024
-"""Attentions between two reports of progress."""
+"""Most attentions between two reports of progress."""
 
 
 @dataclass
@@ -110,7 +111,7 @@ class Lab:
         which one process writes.
     """
 
-    def __init__(self, description: Description, sim: str, backend: Any,
+    def __init__(self, description: Description, sim: str, backend: Backend,
                  progress: Callable[[str, int, int], None] = lambda *_: None,
                  limit: int | None = None, say: Callable[[str], None] = lambda _: None, *,
                  wave: bool = False) -> None:
@@ -208,7 +209,8 @@ class Lab:
     def timed(self, on: bool) -> float:
         """Count the CPU time of attention (all Python of a run) from now on, or stop counting;
         return the seconds counted so far. Verilator only."""
-        return self._backend.mailbox.timed(on)
+        mailbox: Any = self._backend.mailbox
+        return mailbox.timed(on)
 
 
 def _recorded(attention: Callable[[], bool], recording: Recording) -> Callable[[], bool]:

@@ -125,9 +125,13 @@ class Engine:
                                               self._ended(done)))
 
     def _ended(self, done: Callable[[], Any]) -> Callable[[], Any]:
-        def ended() -> Any:
+        """Something is under way to this process until ``done()``, which may take time, has
+        ended: meanwhile others must not find that nothing will ever happen."""
+        async def ended() -> None:
+            result = done()
+            if result is not None and hasattr(result, "__await__"):
+                await result
             self._world.under_way[self._rank] -= 1
-            return done()
         return ended
 
     async def _send_later(self) -> None:

@@ -68,7 +68,7 @@ TIMEOUT = int(Status.TIMEOUT)
 DISCARDED = int(Status.DISCARDED)
 STALE = int(Status.STALE)
 UNUSUAL = DISCARDED | STALE
-"""Of the last answer's status: others count, too (:meth:`Port.look_back`)."""
+"""If the last answer's status has one of these, those before it count (:meth:`Port.look_back`)."""
 BEGIN, END = int(Kind.BEGIN), int(Kind.END)
 
 WORD = (1 << 64) - 1

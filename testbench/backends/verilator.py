@@ -13,6 +13,7 @@ from ...layouts.operations import ANSWER_WORDS, BLOCK, ENTRY_WORDS
 from ...layouts.processor import CRASH_WORDS
 from ...layouts.timing import packed_timing
 from ...layouts.trace import Event
+from .backend import Serve
 from .simulated_reset import reset
 from .switches import Switches
 
@@ -47,9 +48,6 @@ class _Mailbox(ctypes.Structure):
     ]
 
 
-Serve = Callable[[int, int, int, int], int]
-""":meth:`nicbed.host.serving.Server.serve`."""
-
 _FUNCTIONS = ("PyObject_CallNoArgs", "PyObject_Vectorcall", "PyObject_IsTrue",
               "PyLong_FromUnsignedLongLong", "PyLong_AsLong", "PyErr_Occurred", "Py_DecRef")
 """struct Python of build/sources/instances.h."""
@@ -66,8 +64,9 @@ def _view(address: int, length: int) -> memoryview:
 
 
 class VerilatorMailbox:
-    """The host ports' blocks and answers. Before each callback the simulator's main fills it; after
-    the callback main takes the given blocks out."""
+    """The host ports' blocks and answers. Before each attention the simulator fills it; afterwards
+    it takes the given blocks out. Of a ``direct`` back end it also keeps, for each port, how many
+    entries were given, and gives blocks itself."""
 
     def __init__(self, library: ctypes.CDLL) -> None:
         library.nicbed_mailbox.restype = ctypes.c_void_p
@@ -241,9 +240,7 @@ class VerilatorBackend:
 
     async def serve(self, attention: Callable[[], bool], ports: Sequence[Serve] = (),
                     often: int = 0) -> None:
-        """Call ``attention`` at once and then at each attention, until it returns False. If the
-        back end is ``direct`` it may be given what serves each port alone: then ``attention`` is
-        called only at one attention in ``often`` (0: none), and where more than that is due."""
+        """See :class:`.backend.Backend`."""
         if not self._instances:
             await self._serve_by_vpi(attention)
             return

@@ -225,3 +225,42 @@ def test_the_runtime_has_a_server_for_each_port() -> None:
     runtime: Runtime = Model(describe({"node.cpus": 2})).run([None, None])
     assert [(server.index, server.name) for server in runtime.servers] == [
         (0, "node 0 CPU 0"), (1, "node 0 CPU 1"), (2, "node 1 CPU 0"), (3, "node 1 CPU 1")]
+
+
+@pytest.mark.parametrize("directly", [True, False])
+def test_what_a_function_puts_before_it_gives_its_coroutine_counts(directly: bool) -> None:
+    """A program is a function that returns a coroutine: there is a mark before the first block."""
+    def eager(node: Any) -> Any:
+        node.port.put_touch(64, 8, True)
+        node.port.mark(1, 1, 7)
+
+        async def rest() -> int:
+            return node.port.cycle
+        return rest()
+
+    target = Direct(Description(), directly)
+    for host in target.hosts:
+        host.answers[:] = b"\x55" * len(host.answers)  # of nobody's block
+    runtime = target.run([eager, eager])
+    assert runtime.results == [0, 0] and [mark.ticks > 0 for mark in runtime.marks] == [True, True]
+
+
+def test_a_closed_server_calls_nobody_and_runs_on_its_port() -> None:
+    closed = []
+    running = Running()
+
+    async def program(port: Port) -> None:
+        try:
+            await port.pio_read(8)
+        finally:
+            closed.append(running.port)
+
+    port = Port(0, 0, Costs(Description()), answers=bytearray(ANSWERS))
+    told: list[Any] = []
+    server = Server(0, "node 0", port, program(port), running,
+                    lambda *what: bool(told.append(what)), lambda *what: told.append(what))
+    assert server.serve(0, 0, 0, 0) == 1
+    running.port = Port(1, 1, Costs(Description()))
+    server.close()
+    assert closed == [port] and server.coroutine is None
+    assert server.serve(9, 9, 0, 0) == -1 and not told

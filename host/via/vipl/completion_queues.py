@@ -143,15 +143,16 @@ class CompletionQueues:
         return self._found(await self._completions.entry(cq), begin)
 
     def spun(self, cq: Cq, begin: list[int]) -> Found | None:
-        """What a provider's check that spins has found; None if that takes more (:meth:`spin_on`).
-        The call ends with :meth:`.Kernel.attend`."""
+        """What a provider's check that spins has found; None if that takes more: :meth:`spin_on`,
+        which must be awaited at once. The call ends with :meth:`.Kernel.attend`."""
         entry = self._provider.cq_found(cq)
         self._gone = entry is not None
         found = None if entry is None else self._completions.of_a_vi(cq, entry)
         return None if found is None else self._found_by_spinning(found, begin)
 
     async def spin_on(self, cq: Cq, begin: list[int], end: int, deadline: int | None) -> Found:
-        """The rest of a wait that takes more, which spins until cycle ``end``."""
+        """The rest of a wait that takes more, behind :meth:`spun`. It spins until cycle
+        ``end``."""
         kernel, port, provider = self._kernel, self._port, self._provider
         gone = self._gone
         while not gone and port.cycle < end:

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdlib>
+#include <cstring>
 #include <iterator>
 
 #include "Vtop.h"
@@ -51,18 +52,21 @@ namespace design {
 // Calls `serve` for `port`: entries of its next block, negative if the runtime is to be called, too.
 // 0 ends the run: it has failed, or `serve` has raised or given no number.
 inline long serve_port(const Python& python, void* serve, unsigned port) {
+    Answer last;  // of the model's words, which are aligned as such
+    std::memcpy(&last, static_cast<const char*>(mailbox.answers[port])
+                       + sizeof last * (mailbox.given[port] - 1), sizeof last);
     const uint64_t now = mailbox.cycle;
-    const Answer& last = static_cast<const Answer*>(mailbox.answers[port])[mailbox.given[port] - 1];
     const uint64_t words[] = {now, now - static_cast<uint32_t>(now - last.cycle), last.status,
                               last.data};
-    void* arguments[std::size(words)];
+    constexpr size_t COUNT = std::size(words);
+    void* arguments[COUNT];
     bool made = true;
-    for (size_t word = 0; word < std::size(words); word++) {
+    for (size_t word = 0; word < COUNT; word++) {
         arguments[word] = python.PyLong_FromUnsignedLongLong(words[word]);
         made &= arguments[word] != nullptr;
     }
     void* const result =
-        made ? python.PyObject_Vectorcall(serve, arguments, std::size(words), nullptr) : nullptr;
+        made ? python.PyObject_Vectorcall(serve, arguments, COUNT, nullptr) : nullptr;
     for (void* argument : arguments)
         if (argument) python.Py_DecRef(argument);
     if (!result) return 0;
@@ -81,7 +85,7 @@ inline bool call(const Python& python, void* attention) {
 }
 
 // One attention: whether there is more to come. Without `serves`, what serves each port, it is the
-// runtime's alone.
+// runtime's alone; so is the first one, at which no port has an answer.
 inline bool attend(const Python& python, void* attention, void* const* serves) {
     if (!serves || mailbox.expired) return call(python, attention);
     bool more_is_due = false;

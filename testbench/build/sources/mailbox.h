@@ -14,6 +14,7 @@ struct Answer {
     uint32_t status;
     uint64_t data;
 };
+static_assert(sizeof(Answer) == 16);
 
 struct Mailbox {
     uint64_t cycle;            // target cycles since reset

@@ -374,3 +374,30 @@ def test_a_connection_that_the_peer_has_ended():
     assert said([sends, closes, receives], "tcp", tcp__rto_min=400_000,
                 tcp__socket_buffer=8192) == (
         "MPI_ERR_OTHER: rank 0: rank 1 has ended its connection")
+
+
+@pytest.mark.parametrize("channel, way", [("via", "write"), ("via", "read"), ("gm", "write")])
+def test_what_follows_a_write_or_a_read_is_under_way(channel, way):
+    """Memory is deregistered inside a wait, which takes time. Meanwhile all others may wait, and
+    nothing else be under way: that is no deadlock."""
+    async def main(mpi):
+        world, ends, seen = mpi.engine._world, mpi.sending._ends, []
+        leave = ends.leave
+
+        async def leaving(*arguments):
+            before = await mpi.port.flush()
+            await leave(*arguments)
+            seen.append((await mpi.port.flush() > before, world.under_way[mpi.rank] > 0))
+
+        ends.leave = leaving
+        data = mpi.empty(20_000, "u1")
+        if mpi.rank == 0:
+            await mpi.COMM_WORLD.Send(data, 1)
+        else:
+            await mpi.COMM_WORLD.Recv(data, 0)
+        await mpi.COMM_WORLD.Barrier()
+        return seen
+
+    ends = Model(describe(channel, mpi__rendezvous=way, mpi__registration_cache=0)).run(
+        ranks(main), limit=LIMIT).results
+    assert ends[0 if way == "write" else 1] == [(True, True)]

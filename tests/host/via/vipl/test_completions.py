@@ -4,6 +4,7 @@ import pytest
 from nicbed.host.via import VIP_RETURN, ErrorCode, VipState, descriptors
 from nicbed.host.via.descriptors import Segment
 from nicbed.host.via.kernel import Kernel
+from nicbed.layouts.operations import ENTRY, Op
 from nicbed.layouts.trace import Activity
 from nicbed.layouts.via import Status
 
@@ -439,3 +440,52 @@ def test_bounds_of_two_regions_in_a_page(translation):
 
     refused = int(Status.PROTECTION)
     assert run_pair(first, second, UD, via__translation=translation)[0] == [0] + [refused] * 3
+
+
+def test_a_wait_that_is_interrupted_spins_on():
+    """The kernel's deadlines end single checks, and no wait: it gives up the CPU at its own end."""
+    async def first(side):
+        await rest(side, 8000)
+        await side.send(side.segment(0, 4))
+        await rest(side, 20_000)
+
+    async def before(side):
+        await side.receive(side.segment(0, 8))
+
+    async def second(side):
+        dozes, kernel = [], side.vipl.kernel
+
+        async def doze(deadline):
+            dozes.append(deadline)
+
+        kernel.doze, kernel.until = doze, lambda end: 100
+        found = await side.vipl.VipCQWait(side.cqs[1], None)
+        assert found == (SUCCESS, side.vi, True)
+        return dozes
+
+    assert run_pair(first, second, queues=(0, 8), before=before, via__spin=60_000)[1] == []
+
+
+@pytest.mark.parametrize("posted", [0, 1])
+def test_a_bad_descriptor_is_linked_to_the_last_one(posted):
+    """The store to the last descriptor stands before the doorbell, though there is none to this
+    one."""
+    async def first(side):
+        port, sends = side.node.port, side.vi.send
+        await port.flush()
+        if posted:
+            await side.send(side.segment(0, 4))
+            await port.flush()
+        assert len(sends.entries) == posted
+        await side.vipl.VipPostSend(side.vi, side.va + 4, side.handle)
+        found = [port.entries[at * ENTRY.size] & 15 for at in range(port.count)]
+        await rest(side, 20_000)
+        return found
+
+    async def second(side):
+        await rest(side, 20_000)
+
+    async def before(side):
+        await side.receive(side.segment(0, 8))
+
+    assert run_pair(first, second, before=before)[0] == [Op.TOUCH] * posted + [Op.PIO_WRITE]
