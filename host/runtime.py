@@ -52,8 +52,8 @@ class Runtime:
         Each node as its first CPU sees it.
     servers
         What serves each port. A back end may call it directly, in the order of the ports, where it
-        has the last answers at hand, and :meth:`attention` only where more than that may be due:
-        at the first attention, at the limit, and behind a call whose result is negative.
+        has the last answers at hand, and :meth:`attention` only where the run may end: at the
+        limit, at a crash, and behind a call whose result is negative; and at the first attention.
     """
 
     def __init__(self, description: Description, mailbox: Mailbox, memories: Sequence[Memory],

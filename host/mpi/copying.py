@@ -107,7 +107,7 @@ def queue_near_traffic(port: Port, source: int, destination: int, length: int) -
     if port.marking:
         port.mark(COPY, BEGIN, 0)
     port.work("copy_word", -(-length // 8))
-    port.put_copy(source, destination, length)
+    port.put_two_touches(source, length, False, destination, length)
     if port.marking:
         port.mark(COPY, END, 0)
 

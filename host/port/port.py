@@ -292,32 +292,20 @@ class Port(Work):
                     length)
         self.count = count + 1
 
-    def put_copy(self, source: int, destination: int, length: int) -> None:
-        """CPU traffic of a copy: loads, then stores, as by :meth:`put_touch`."""
+    def put_two_touches(self, first: int, length: int, store: bool, second: int,
+                        second_length: int) -> None:
+        """CPU traffic over two places, as by :meth:`put_touch` of each: stores, at the first one
+        only with ``store``."""
         count = self.count
         parts = self.parts
         work = parts // self._denominator
         if work > MAX_WORK or count > BLOCK - 2:
-            self.put_touch(source, length)
-            self.put_touch(destination, length, True)
-            return
-        self.rounded = self.parts = parts % self._denominator
-        _pack_two(self.entries, count * ENTRY_BYTES, W_LOAD, work, source, length,
-                  W_STORE, 0, destination, length)
-        self.count = count + 2
-
-    def put_stores(self, first: int, length: int, second: int, second_length: int) -> None:
-        """CPU traffic of stores to two places, as by :meth:`put_touch`."""
-        count = self.count
-        parts = self.parts
-        work = parts // self._denominator
-        if work > MAX_WORK or count > BLOCK - 2:
-            self.put_touch(first, length, True)
+            self.put_touch(first, length, store)
             self.put_touch(second, second_length, True)
             return
         self.rounded = self.parts = parts % self._denominator
-        _pack_two(self.entries, count * ENTRY_BYTES, W_STORE, work, first, length,
-                  W_STORE, 0, second, second_length)
+        _pack_two(self.entries, count * ENTRY_BYTES, W_STORE if store else W_LOAD, work, first,
+                  length, W_STORE, 0, second, second_length)
         self.count = count + 2
 
     def begin_block(self) -> None:

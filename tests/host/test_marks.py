@@ -15,12 +15,11 @@ from nicbed.host.port.costs import CPU_ITEMS
 from nicbed.host.port.port import F_ONCE, Port
 from nicbed.host.via.returns import VIP_RETURN
 from nicbed.layouts.description import Description
-from nicbed.layouts.operations import ENTRY
 from nicbed.layouts.trace import Activity, Kind
 
 from tests.labs.rows import more
 from tests.models.spent import cpu_cycles
-from tests.models.target import Model
+from tests.models.written import Written
 from tests.programs.am import describe
 from tests.programs.gm import Station, class_of
 from tests.programs.mpi import CHANNELS, LIMIT, ranks
@@ -32,18 +31,6 @@ DEEP = 20
 TIGHT = {"nic.receive_ring": 4, "nic.send_ring": 4, "nic.mtu": 64, "nic.send_fifo": 128,
          "nic.receive_fifo": 128}
 """Replies wait for room."""
-
-
-class Written(Model):
-    """A target that writes down every block that it is given, and when."""
-
-    def __init__(self, description: Description) -> None:
-        super().__init__(description)
-        self.given: list[tuple[int, int, bytes]] = []
-
-    def give(self, port: int, count: int) -> None:
-        self.given.append((self.now, port, bytes(self.block(port)[:count * ENTRY.size])))
-        super().give(port, count)
 
 
 def both(description: Description, programs: Callable[[], list[Any]]) -> None:

@@ -14,25 +14,21 @@ from nicbed.layouts.description import Description
 from nicbed.layouts.operations import ANSWER, BLOCK, ENTRY, Op, Status
 
 from tests.models.target import Model
+from tests.models.written import Written
 from tests.programs.am import describe
 
 ANSWERS = BLOCK * ANSWER.size
 
 
-class Direct(Model):
+class Direct(Written):
     """A target that serves its ports as a simulator does (nicbed_serve()), or with ``directly``
-    false by the runtime, and writes down what it gives."""
+    false by the runtime."""
 
     def __init__(self, description: Description, directly: bool) -> None:
         super().__init__(description)
         self.directly = directly
         self.begun = False
         self.by_runtime = 0
-        self.given: list[tuple[int, int, bytes]] = []
-
-    def give(self, port: int, count: int) -> None:
-        self.given.append((self.now, port, bytes(self.block(port)[:count * ENTRY.size])))
-        super().give(port, count)
 
     def attention(self) -> None:
         now, needs, expired = self.look()
@@ -41,15 +37,15 @@ class Direct(Model):
             self.by_runtime += 1
             super().attention()
             return
-        more_is_due = False
+        may_end = False
         for server in self.runtime.servers:
             if needs >> server.index & 1:
                 count = server.serve(now, *server.port.last_answer(now))
                 if not count:
                     return
-                more_is_due |= count < 0
+                may_end |= count < 0
                 self.give(server.index, abs(count))
-        if more_is_due:
+        if may_end:
             self.by_runtime += 1
             self.runtime.attention()
         for node in range(len(self.memories)):

@@ -172,7 +172,7 @@ class DoorbellQueues(MemoryQueues):
             write(at + TRACE_AT, trace)
             write(at + STATUS_AT, 0)
             if tail:
-                port.put_stores(tail, NEXT_BYTES, at + TRACE_AT, 16)
+                port.put_two_touches(tail, NEXT_BYTES, True, at + TRACE_AT, 16)
             else:
                 port.put_touch(at + TRACE_AT, 16, True)
         elif tail:

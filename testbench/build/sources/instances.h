@@ -1,7 +1,7 @@
 // The target as instances (machine.h). The model that cocotb sees is empty: the machine clocks
 // itself. Python resets it by nicbed_reset(), and nicbed_serve() calls Python at each attention: what
-// serves a port (host/serving.py), with the port's last answer, and the runtime where more than that
-// may be due.
+// serves a port (host/serving.py), with the port's last answer, and the runtime where the run may
+// end.
 
 #pragma once
 
@@ -88,15 +88,15 @@ inline bool call(const Python& python, void* attention) {
 // runtime's alone; so is the first one, at which no port has an answer.
 inline bool attend(const Python& python, void* attention, void* const* serves) {
     if (!serves || mailbox.expired) return call(python, attention);
-    bool more_is_due = false;
+    bool may_end = false;
     for (; mailbox.waiting; mailbox.waiting &= mailbox.waiting - 1) {
         const unsigned port = __builtin_ctzll(mailbox.waiting);
         const long count = serve_port(python, serves[port], port);
         if (!count) return false;
-        more_is_due |= count < 0;
+        may_end |= count < 0;
         mailbox.count[port] = std::abs(count);
     }
-    return !more_is_due || call(python, attention);
+    return !may_end || call(python, attention);
 }
 
 }  // namespace design

@@ -10,24 +10,12 @@ from nicbed.host.mpi.channels.buffered import Received, received
 from nicbed.host.mpi.channels.via import ViaChannel
 from nicbed.host.via.descriptors import LENGTH
 from nicbed.host.via.returns import VIP_INFINITE
-from nicbed.layouts.operations import ENTRY
 
 from tests.models.target import Model
+from tests.models.written import Written
 from tests.programs.mpi import FAULTS, LIMIT, describe, pattern, random_program, ranks
 
 PAGE = 4096
-
-
-class Written(Model):
-    """A target that writes down every block that it is given, and when."""
-
-    def __init__(self, description: Any) -> None:
-        super().__init__(description)
-        self.given: list[tuple[int, int, bytes]] = []
-
-    def give(self, port: int, count: int) -> None:
-        self.given.append((self.now, port, bytes(self.block(port)[:count * ENTRY.size])))
-        super().give(port, count)
 
 
 async def by_calls(self: Any, waits: bool) -> Received | None:

@@ -14,33 +14,21 @@ from nicbed.host.via.handles import Cq, WorkQueue
 from nicbed.host.via.process import Process
 from nicbed.host.via.records import Records
 from nicbed.layouts.description import Description
-from nicbed.layouts.operations import BLOCK, ENTRY
+from nicbed.layouts.operations import BLOCK
 
 from tests.models.spent import cpu_cycles
-from tests.models.target import Model
+from tests.models.written import Written
 
 SLOW = Description.model_validate({"cpu": {"clock_mhz": 133}})
 """A CPU cycle is no whole number of ticks."""
 
 
-class Recording(Model):
-    """Notes each block, and when it came."""
-
-    def __init__(self, description: Description) -> None:
-        super().__init__(description)
-        self.blocks: list[tuple[int, int, bytes]] = []
-
-    def give(self, port: int, count: int) -> None:
-        self.blocks.append((self.now, port, bytes(self.block(port)[:count * ENTRY.size])))
-        super().give(port, count)
-
-
 def ran(program: Any, tracing: bool = True, description: Description = SLOW,
         limit: int = 1_000_000) -> tuple[tuple[Any, ...], int]:
     """All that is to be the same; and the wake-ups."""
-    model = Recording(description)
+    model = Written(description)
     run = model.run([program, None], limit=limit, tracing=tracing)
-    return (model.blocks, model.now, run.marks,
+    return (model.given, model.now, run.marks,
             [(port.tally(), cpu_cycles(port)) for port in run.ports], run.results), run.wakes
 
 
@@ -160,10 +148,10 @@ def test_at_the_limit_the_diagnosis_tells_of_the_block_given(limit):
             await touches(node.port, touch, 40)
             await node.port.poll(Watch(64, 1))
 
-        model = Recording(SLOW)
+        model = Written(SLOW)
         with pytest.raises(Stuck) as info:
             model.run([main, None], limit=limit)
-        return str(info.value), model.blocks
+        return str(info.value), model.given
 
     assert stopped(queueing) == stopped(waiting)
 
@@ -235,9 +223,9 @@ def loads_and_stores(port: Port, first: int, second: int, length: int, other: in
 
 @pytest.mark.parametrize("alone, together", [
     (two_touches, lambda port, first, second, length, other:
-     port.put_stores(first, length, second, other)),
+     port.put_two_touches(first, length, True, second, other)),
     (loads_and_stores, lambda port, first, second, length, other:
-     port.put_copy(first, second, length))])
+     port.put_two_touches(first, length, False, second, length))])
 @pytest.mark.parametrize("full", range(BLOCK + 1))
 @pytest.mark.parametrize("work", [0, 1, 5, (MAX_WORK >> 8) + 9])
 def test_two_entries_at_once_are_two(alone: Any, together: Any, full: int, work: int) -> None:
