@@ -11,10 +11,11 @@ import numpy as np
 
 from .errors import ErrorClass, MpiError
 
-__all__ = ["BOOL", "BYTE", "CHAR", "COMPLEX", "DOUBLE", "DOUBLE_INT", "Datatype", "FLOAT",
-           "FLOAT_COMPLEX", "FLOAT_INT", "INT", "INT16", "INT8", "INT_INT", "LONG", "LONG_DOUBLE",
-           "LONG_DOUBLE_COMPLEX", "LONG_INT", "PACKED", "SHORT_INT", "UINT", "UINT16", "UINT8",
-           "ULONG", "element_name", "element_of", "of_dtype"]
+__all__ = ["BOOL", "BYTE", "CHAR", "COMPLEX", "DOUBLE", "DOUBLE_DOUBLE", "DOUBLE_INT", "Datatype",
+           "FLOAT", "FLOAT_COMPLEX", "FLOAT_FLOAT", "FLOAT_INT", "INT", "INT16", "INT8", "INT_INT",
+           "LB", "LONG", "LONG_DOUBLE", "LONG_DOUBLE_COMPLEX", "LONG_DOUBLE_INT", "LONG_INT",
+           "PACKED", "SHORT_INT", "UB", "UINT", "UINT16", "UINT8", "ULONG", "element_name",
+           "element_of", "of_dtype"]
 
 Block = tuple[int, int]
 
@@ -147,6 +148,12 @@ class Datatype:
         return Datatype(self.blocks, self.extent, self.dtype, self.name, self.lower, self.basic,
                         self.align)
 
+    def named(self, name: str) -> "Datatype":
+        """The same type under another name."""
+        made = self.Dup()
+        made.name = name
+        return made
+
     def Commit(self) -> "Datatype":
         """Nothing is left to be done; returns the type."""
         return self
@@ -213,17 +220,21 @@ BOOL = _basic("C_BOOL", np.bool_)
 PACKED = _basic("PACKED", np.uint8)
 
 
-def _pair(name: str, kind: Any) -> Datatype:
+def _pair(name: str, kind: Any, index: Any = np.int32) -> Datatype:
     """A value and an index, for MAXLOC and MINLOC. What C leaves between and behind them counts as
     data."""
-    dtype = np.dtype([("value", kind), ("index", np.int32)], align=True)
+    dtype = np.dtype([("value", kind), ("index", index)], align=True)
     return Datatype([(0, dtype.itemsize)], dtype.itemsize, dtype, name, basic=2,
                     align=dtype.alignment)
 
 
 FLOAT_INT, DOUBLE_INT = _pair("FLOAT_INT", np.float32), _pair("DOUBLE_INT", np.float64)
 INT_INT, LONG_INT = _pair("2INT", np.int32), _pair("LONG_INT", np.int64)
-SHORT_INT = _pair("SHORT_INT", np.int16)
+SHORT_INT, LONG_DOUBLE_INT = _pair("SHORT_INT", np.int16), _pair("LONG_DOUBLE_INT", np.longdouble)
+FLOAT_FLOAT = _pair("2REAL", np.float32, np.float32)
+DOUBLE_DOUBLE = _pair("2DOUBLE_PRECISION", np.float64, np.float64)
+LB, UB = (Datatype([], 0, None, name, basic=0) for name in ("LB", "UB"))
+"""Marks of bounds, as MPI 1 has them."""
 _OF = {one.dtype: one for one in (UINT8, CHAR, INT8, INT16, UINT16, INT, UINT, LONG, ULONG, FLOAT,
                                   DOUBLE, LONG_DOUBLE, FLOAT_COMPLEX, COMPLEX,
                                   LONG_DOUBLE_COMPLEX, FLOAT_INT, DOUBLE_INT, INT_INT, LONG_INT,

@@ -8,7 +8,7 @@ __all__ = ["ErrorClass", "MpiError", "RequestError"]
 
 
 class ErrorClass(IntEnum):
-    """MPI's error classes, as far as a call can end in them."""
+    """MPI's error classes."""
 
     ERR_BUFFER = 1
     ERR_COUNT = 2
@@ -20,12 +20,54 @@ class ErrorClass(IntEnum):
     ERR_ROOT = 8
     ERR_GROUP = 9
     ERR_OP = 10
+    ERR_TOPOLOGY = 11
+    ERR_DIMS = 12
     ERR_ARG = 13
+    ERR_UNKNOWN = 14
     ERR_TRUNCATE = 15
     ERR_OTHER = 16
+    ERR_INTERN = 17
     ERR_IN_STATUS = 18
     ERR_PENDING = 19
+    ERR_KEYVAL = 20
+    ERR_INFO = 21
+    ERR_INFO_KEY = 22
+    ERR_INFO_VALUE = 23
+    ERR_INFO_NOKEY = 24
+    ERR_ERRHANDLER = 25
+    ERR_WIN = 26
+    ERR_FILE = 27
+    ERR_SPAWN = 28
+    ERR_PORT = 29
+    ERR_SERVICE = 30
+    ERR_NAME = 31
+    ERR_BASE = 32
+    ERR_LOCKTYPE = 33
     ERR_NO_MEM = 34
+    ERR_SIZE = 35
+    ERR_DISP = 36
+    ERR_ASSERT = 37
+    ERR_RMA_CONFLICT = 38
+    ERR_RMA_SYNC = 39
+    ERR_RMA_RANGE = 40
+    ERR_RMA_ATTACH = 41
+    ERR_RMA_SHARED = 42
+    ERR_RMA_FLAVOR = 43
+    ERR_NOT_SAME = 44
+    ERR_AMODE = 45
+    ERR_UNSUPPORTED_DATAREP = 46
+    ERR_UNSUPPORTED_OPERATION = 47
+    ERR_NO_SUCH_FILE = 48
+    ERR_FILE_EXISTS = 49
+    ERR_BAD_FILE = 50
+    ERR_ACCESS = 51
+    ERR_NO_SPACE = 52
+    ERR_QUOTA = 53
+    ERR_READ_ONLY = 54
+    ERR_FILE_IN_USE = 55
+    ERR_DUP_DATAREP = 56
+    ERR_CONVERSION = 57
+    ERR_IO = 58
 
 
 class MpiError(Exception):

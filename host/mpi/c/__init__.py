@@ -6,7 +6,7 @@ function of C to one of Python, which has the program's memory before it.
 
 In the order in which to read:
 
-- ``mpi.h``: What a program includes: all calls and constants
+- ``include/mpi.h``: What a program includes: all calls and constants of MPI 3.1, in parts
 - :mod:`.header`: The calls and constants of mpi.h, and the definitions of its calls in C
 - ``runtime.c``: Beneath a program: its calls go to Python, its end does not end the process
 - :mod:`.compiler`: C sources become a shared library
@@ -16,6 +16,7 @@ In the order in which to read:
 - :mod:`.messages`: Those that send, receive and complete
 - :mod:`.collective`: Those of all ranks of a communicator
 - :mod:`.types`: Those that make datatypes
+- :mod:`.parts`: All classes that have calls
 - :mod:`.program`: A program in C as a host program
 """
 

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from .header import HEADER, definitions
+from .header import INCLUDE, definitions
 
 __all__ = ["CompileError", "compile_program", "sources"]
 
@@ -57,12 +57,12 @@ def compile_program(places: Sequence[Path], work: Path, flags: str = "") -> Path
     """
     files = sources(places)
     beneath = work / "beneath.c"
-    beneath.write_text(HEADER.with_name("runtime.c").read_text(encoding="utf-8")
+    beneath.write_text(INCLUDE.with_name("runtime.c").read_text(encoding="utf-8")
                        + "\n" + definitions())
     library = work / "program.so"
     own = [f"-I{folder}" for folder in dict.fromkeys(file.resolve().parent for file in files)]
     done = subprocess.run(
-        [sys.executable, "-m", "ziglang", "cc", *FLAGS, f"-I{HEADER.parent}", *own,
+        [sys.executable, "-m", "ziglang", "cc", *FLAGS, f"-I{INCLUDE}", *own,
          *shlex.split(flags), *(str(file.resolve()) for file in files), str(beneath), "-o",
          str(library), "-lm"], capture_output=True, text=True)
     if done.returncode:

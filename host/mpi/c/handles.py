@@ -26,10 +26,23 @@ _TYPES = {
     "DOUBLE_INT": datatypes.DOUBLE_INT, "LONG_INT": datatypes.LONG_INT,
     "SHORT_INT": datatypes.SHORT_INT, "2INT": datatypes.INT_INT, "C_BOOL": datatypes.BOOL,
     "C_FLOAT_COMPLEX": datatypes.FLOAT_COMPLEX, "C_DOUBLE_COMPLEX": datatypes.COMPLEX,
-}
+    "C_LONG_DOUBLE_COMPLEX": datatypes.LONG_DOUBLE_COMPLEX,
+    "LONG_DOUBLE_INT": datatypes.LONG_DOUBLE_INT, "LB": datatypes.LB, "UB": datatypes.UB,
+} | {name: like.named(name) for names, like in {
+    "WCHAR INT32_T LOGICAL INTEGER INTEGER4": datatypes.INT, "UINT32_T": datatypes.UINT,
+    "INT8_T CHARACTER INTEGER1": datatypes.INT8, "UINT8_T": datatypes.UINT8,
+    "INT16_T INTEGER2": datatypes.INT16, "UINT16_T": datatypes.UINT16,
+    "INT64_T AINT OFFSET COUNT INTEGER8": datatypes.LONG, "UINT64_T": datatypes.ULONG,
+    "REAL REAL4": datatypes.FLOAT, "DOUBLE_PRECISION REAL8": datatypes.DOUBLE,
+    "REAL16": datatypes.LONG_DOUBLE, "CXX_BOOL": datatypes.BOOL,
+    "COMPLEX COMPLEX8 CXX_FLOAT_COMPLEX": datatypes.FLOAT_COMPLEX,
+    "DOUBLE_COMPLEX COMPLEX16 CXX_DOUBLE_COMPLEX": datatypes.COMPLEX,
+    "COMPLEX32 CXX_LONG_DOUBLE_COMPLEX": datatypes.LONG_DOUBLE_COMPLEX,
+    "2INTEGER": datatypes.INT_INT, "2REAL": datatypes.FLOAT_FLOAT,
+    "2DOUBLE_PRECISION": datatypes.DOUBLE_DOUBLE}.items() for name in names.split()}
 _OPS = {name: getattr(operators, name) for name in
         ("MAX", "MIN", "SUM", "PROD", "LAND", "BAND", "LOR", "BOR", "LXOR", "BXOR", "MAXLOC",
-         "MINLOC")}
+         "MINLOC", "REPLACE", "NO_OP")}
 
 
 def value(name: str) -> int:

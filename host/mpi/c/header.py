@@ -5,11 +5,13 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-__all__ = ["Call", "HEADER", "calls", "constants", "definitions"]
+__all__ = ["Call", "INCLUDE", "calls", "constants", "definitions", "text"]
 
-HEADER = Path(__file__).with_name("mpi.h")
+INCLUDE = Path(__file__).with_name("include")
+"""The folder for the compiler."""
+_PARTS = re.compile(r'^#include "(nicbed_mpi/\w+\.h)"$', re.MULTILINE)
 _CALL = re.compile(r"^(int|double|void) (\w+)\(([^)]*)\);", re.MULTILINE)
-_CONSTANT = re.compile(r"^#define (MPI_\w+) (?:\(\((\w+)(?: \*)?\) )?\(?(-?\d+)\)*$", re.MULTILINE)
+_CONSTANT = re.compile(r"^#define (MPI_\w+) (?:\(\((\w+)(?: \*+)?\) )?\(?(-?\d+)\)*$", re.MULTILINE)
 _SAME = re.compile(r"^#define (MPI_\w+) (MPI_\w+)$", re.MULTILINE)
 
 
@@ -23,13 +25,20 @@ class Call(NamedTuple):
 
 
 @cache
+def text() -> str:
+    """mpi.h with the parts that it includes."""
+    whole = (INCLUDE / "mpi.h").read_text(encoding="utf-8")
+    return "\n".join([whole, *((INCLUDE / part).read_text(encoding="utf-8")
+                               for part in _PARTS.findall(whole))])
+
+
+@cache
 def calls() -> tuple[Call, ...]:
     """All calls, in their order; a call's place is the number by which C calls Python."""
-    text = HEADER.read_text(encoding="utf-8")
     return tuple(Call(result, name, (*(_parameter(one) for one in inside.split(",")
-                                       if one.strip() != "void"),
+                                       if one.strip() not in ("void", "...")),
                                      *([("double", "result")] if result == "double" else [])))
-                 for result, name, inside in _CALL.findall(text))
+                 for result, name, inside in _CALL.findall(text()))
 
 
 def _parameter(text: str) -> tuple[str, str]:
@@ -42,9 +51,8 @@ def _parameter(text: str) -> tuple[str, str]:
 @cache
 def constants() -> dict[str, tuple[str, int]]:
     """Type ("" for a plain number) and value of each constant."""
-    text = HEADER.read_text(encoding="utf-8")
-    found = {name: (kind, int(value)) for name, kind, value in _CONSTANT.findall(text)}
-    found.update({name: found[other] for name, other in _SAME.findall(text)})
+    found = {name: (kind, int(value)) for name, kind, value in _CONSTANT.findall(text())}
+    found.update({name: found[other] for name, other in _SAME.findall(text())})
     return found
 
 
@@ -65,8 +73,7 @@ def definitions() -> str:
 
 @cache
 def _prototypes() -> dict[str, str]:
-    text = HEADER.read_text(encoding="utf-8")
-    return {found[2]: found[0].rstrip(";") for found in _CALL.finditer(text)}
+    return {found[2]: found[0].rstrip(";") for found in _CALL.finditer(text())}
 
 
 def _declared(name: str) -> str:

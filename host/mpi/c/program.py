@@ -12,12 +12,10 @@ from ...port.node import Program
 from ..errors import MpiError
 from ..sync import Rank, RankError, program
 from ..sync.output import Lines
-from .calls import Environment, State
-from .collective import Collective
+from .calls import State
 from .handles import value
 from .header import calls
-from .messages import Messages
-from .types import Types
+from .parts import PARTS
 
 __all__ = ["c_program"]
 
@@ -90,7 +88,7 @@ class _Rank:
         self._library = copies.enter(source, rank.number)
         self._lines = Lines(rank.number)
         self._state = state = State(rank, self._library)
-        parts = [Environment(state), Messages(state), Collective(state), Types(state)]
+        parts = [part(state) for part in PARTS]
         self._calls = [self._call(parts, call.name, call.parameters) for call in calls()]
         self._failure: BaseException | None = None
 
@@ -99,13 +97,21 @@ class _Rank:
         """The method for a call, a table or None for each of its parameters, and the place of its
         communicator, or -1. A method that wants a handle as it is declares an int: that of a
         datatype which may not count, beside MPI_IN_PLACE or not at the root."""
-        method = next(getattr(part, name) for part in parts if hasattr(part, name))
+        method = next((getattr(part, name) for part in parts if hasattr(part, name)),
+                      None) or self._missing(name)
         tables = [getattr(self._state.handles, TABLES[kind])
                   if kind in TABLES and method.__annotations__.get(argument) is not int else None
                   for kind, argument in parameters]
         place = next((index for index, (kind, _) in enumerate(parameters) if kind == "MPI_Comm"),
                      -1)
         return method, tables, place
+
+    def _missing(self, name: str) -> Callable[..., None]:
+        """What stands for a call that there is not."""
+        def missing(*_: Any) -> None:
+            raise RankError(f"rank {self._rank.number}: {name} is not supported (docs/mpi.md lists "
+                            "the calls)")
+        return missing
 
     def run(self, arguments: Sequence[str]) -> int:
         """Run the program; its exit status."""

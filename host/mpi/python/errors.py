@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from .. import communicator
-from ..errors import MpiError
+from ..errors import ErrorClass, MpiError
 from ..sync import current, running
 from .handles import Handle
 
@@ -20,13 +20,8 @@ Other = TypeVar("Other")
 RETURN = "return"
 """What happens to errors where a program says nothing: they are raised."""
 
-CLASSES = {name: number for number, name in enumerate(
-    "SUCCESS ERR_BUFFER ERR_COUNT ERR_TYPE ERR_TAG ERR_COMM ERR_RANK ERR_REQUEST ERR_ROOT "
-    "ERR_GROUP ERR_OP ERR_TOPOLOGY ERR_DIMS ERR_ARG ERR_UNKNOWN ERR_TRUNCATE ERR_OTHER ERR_INTERN "
-    "ERR_IN_STATUS ERR_PENDING ERR_KEYVAL ERR_INFO ERR_INFO_KEY ERR_INFO_VALUE ERR_INFO_NOKEY "
-    "ERR_ERRHANDLER ERR_WIN ERR_FILE ERR_SPAWN ERR_PORT ERR_SERVICE ERR_NAME".split())}
-"""Error classes by name. Those that the library itself raises have its numbers."""
-CLASSES["ERR_NO_MEM"] = 34
+CLASSES = {"SUCCESS": 0} | {one.name: int(one) for one in ErrorClass}
+"""Error classes by name."""
 CLASSES["ERR_LASTCODE"] = 1 << 20
 
 _TEXTS = {number: f"MPI_{name}" for name, number in CLASSES.items()}
