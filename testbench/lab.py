@@ -172,7 +172,7 @@ class Lab:
         backend = self._backend
         drawn = self.timeline is not None
         await backend.reset(Switches(timing_values(description), trace or drawn, profile, skip,
-                                     self.limit if limit is None else limit))
+                                     self.limit if limit is None else limit, description))
         recording = Recording(backend.mailbox, backend.memories) if record else backend
         runtime = Runtime(description, recording.mailbox, recording.memories, programs,
                           tracing=marks or drawn)

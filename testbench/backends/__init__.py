@@ -15,13 +15,17 @@ In the order in which to read:
 - :mod:`.icarus`: The target under Icarus Verilog: everything through VPI handles, in the read-write
   phase
 - :mod:`.board`: Runs a target on an FPGA board, over a serial line
+- :mod:`.model`: The functional target in Python, whose cycles are estimates
 """
 
-__all__ = ["BOARDS", "SIMS"]
+__all__ = ["BOARDS", "MODEL", "SIMS"]
 
 BOARDS = ("board", "uart", "gates")
 """Back ends behind a serial line: a board, a board's top in a simulator, and the netlist of this
 top, as synthesis makes it, in a simulator."""
 
-SIMS = ("verilator", "icarus", "one-design", *BOARDS)
+MODEL = "model"
+"""The functional target: no netlist, and cycles that are estimates."""
+
+SIMS = ("verilator", "icarus", "one-design", *BOARDS, MODEL)
 """All back ends."""

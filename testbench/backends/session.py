@@ -21,7 +21,7 @@ from ..build.icarus import TOP
 from ..build.verilog import BuildError
 from ..errors import UserError
 from ..synth.flow.tools import ToolError
-from . import BOARDS, kept
+from . import BOARDS, MODEL, kept
 from .environment import cocotb_environment
 from .forked import dies_with_parent
 
@@ -86,7 +86,9 @@ def run_job(description: Description, sim: str = "verilator", *, function: str,
     if timeline is not None and sim in BOARDS:
         raise UserError(f"--sim {sim} draws no time line: use a simulator, whose cycles are the "
                         "same")
-    start = _on_board if sim in BOARDS else _simulated
+    if timeline is not None and sim == MODEL:
+        raise UserError("--sim model draws no time line: it has no events; use a simulator")
+    start = _on_board if sim in BOARDS else _modelled if sim == MODEL else _simulated
     with _build_errors():
         launch = start(description, sim, wave=wave is not None, target=target, progress=progress,
                        port=port, baud=baud, built=built)
@@ -215,6 +217,13 @@ def _simulated(description: Description, sim: str, *, wave: bool, target: str,
                **({} if sim == "icarus" else {"COCOTB_TRUST_INERTIAL_WRITES": "1"})})
     return _Launch(built.command, environment,
                    keep=sim != "icarus" and not wave and kept.possible())
+
+
+def _modelled(description: Description, sim: str, *, wave: bool, **_: Any) -> _Launch:
+    if wave:
+        raise UserError("--sim model records no waveform: it has no netlist; use a simulator")
+    return _Launch([sys.executable, "-m", "nicbed.testbench.backends.model.entry"],
+                   {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))})
 
 
 def _on_board(description: Description, sim: str, *, wave: bool, progress: Progress,

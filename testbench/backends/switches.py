@@ -3,15 +3,18 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from ...layouts.description import Description
+
 __all__ = ["Switches"]
 
 
 class Switches(NamedTuple):
     """``timing``: values of TIMING_REGISTERS, in order. ``limit``: the cycle at which time ends; 0:
-    none."""
+    none. ``description``: the run's, for a target that has no registers for its knobs."""
 
     timing: Sequence[int]
     trace: bool
     profile: bool
     skip: bool
     limit: int
+    description: Description | None = None

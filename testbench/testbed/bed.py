@@ -10,7 +10,7 @@ from typing import Any, Self
 from ...host.port.node import Program, Programs
 from ...layouts.board import BAUD
 from ...layouts.description import Description
-from ..backends import BOARDS, SIMS
+from ..backends import BOARDS, MODEL, SIMS
 from ..backends.session import RunError, built_simulator, run_job
 from ..build.simulator import Simulator, same_simulator
 from ..descriptions import load
@@ -354,8 +354,9 @@ class Testbed:
                           *(text.partition("=")[0].strip() for text in self._overrides)))
 
     def _simulator(self, description: Description, tell: Any) -> Simulator | None:
-        """The simulator of ``description``; None for a board, which is no simulator."""
-        if self.sim in BOARDS:
+        """The simulator of ``description``; None for a board and for the functional target, for
+        which nothing is built."""
+        if self.sim in (*BOARDS, MODEL):
             return None
         key = same_simulator(description)
         found = self._built.get(key)

@@ -8,6 +8,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from ...layouts.description import Description
+from ..backends import MODEL
 from ..errors import UserError
 
 if TYPE_CHECKING:
@@ -93,6 +94,10 @@ def benchmark(bench: "Bench", description: Description, *, layer: str, sim: str,
     UserError
         The benchmark does not exist for the layer, refuses the description, or leaves nothing out.
     """
+    if sim == MODEL:
+        raise UserError("--sim model: its cycles are estimates, and it has no events: "
+                        f"{bench.name} needs a simulator (nicbed app and nicbed run take the "
+                        "model)")
     module = bench.module(layer)
     if full and not hasattr(module, "full"):
         raise UserError(f"--full: {bench.name} leaves nothing out; run it without")

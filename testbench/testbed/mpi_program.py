@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from ..backends import MODEL
 from ..errors import UserError
 
 __all__ = ["NODES", "built", "run", "tables"]
@@ -80,4 +81,6 @@ def tables(document: Mapping[str, Any]) -> list[Any]:
     """How long it took."""
     results = document["results"]
     seconds = results["cycles"] / (document["clock_mhz"] * 1e6)
-    return [f"{results['ranks']} ranks, {results['cycles']:,} cycles, {seconds:.6g} s"]
+    about = "about " if document["sim"] == MODEL else ""
+    return [f"{results['ranks']} ranks, {about}{results['cycles']:,} cycles, {about}"
+            f"{seconds:.6g} s"]

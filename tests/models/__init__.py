@@ -2,13 +2,9 @@
 
 In the order in which to read:
 
-- :mod:`.target`: A functional target in Python: host ports, NICs and a network with faults, after
-  the layouts
-- :mod:`.processor`: The NIC processor in the model target: the core of :mod:`tests.models.core`,
-  NIC memory, registers, doorbells and engines after layouts.processor, running the real firmware
-  images
-- :mod:`.core`: A riscv32 core in plain Python (RV32IM, machine mode as far as the runtime uses
-  it)
+- :mod:`.target`: The functional target (:mod:`nicbed.testbench.backends.model`), which checks that
+  all time of the CPUs has been charged
+- :mod:`.spent`: What a CPU spent: by the counts of its port, and by its operations
 - :mod:`.riscv`: RV32IM in Python, by the text of the unprivileged ISA manual: what the cores are
   held against
 - :mod:`.host_port`: What a host port, its bus and its memory take, told again in Python: no DMA,
@@ -25,7 +21,6 @@ In the order in which to read:
 - :mod:`.logp_machine`: A synthetic LogP machine of two nodes, for tests of estimators and truth
 - :mod:`.via_machine`: A synthetic VIA machine of two nodes with known parameters, for estimators,
   truth and reports
-- :mod:`.via`: The VI engine's model: the specification in Python
 - :mod:`.vi`: What stands around blocks of the VI engine in their benches
 - :mod:`.random_logic`: Random Verilog, for what changes how a model is evaluated
 """

@@ -3,9 +3,9 @@ instruction."""
 
 import pytest
 from nicbed.host.am import Gam
+from nicbed.testbench.backends.model.processor import ModelProcessor
 
 from tests.labs.rows import more
-from tests.models.processor import ModelProcessor
 from tests.models.target import Model
 from tests.programs import am as scenarios
 from tests.programs import junk_slots

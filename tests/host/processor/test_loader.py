@@ -12,8 +12,8 @@ from nicbed.host.processor import describe as in_words
 from nicbed.host.processor.loader import load_sum
 from nicbed.layouts.processor import CrashReason, State
 from nicbed.layouts.registers import address
+from nicbed.testbench.backends.model.processor import ModelProcessor
 
-from tests.models.processor import ModelProcessor
 from tests.models.target import Model
 from tests.programs.firmware import FIRMWARE, LIMIT, describe, echoing, lengths, turning
 

@@ -9,8 +9,8 @@ queues, events), via_model_send, via_model_link (packets out), via_model_receive
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from nicbed.layouts.registers import ENGINE_REGISTERS, Access
-from nicbed.layouts.via import (
+from .....layouts.registers import ENGINE_REGISTERS, Access
+from .....layouts.via import (
     ADDRESS,
     ATTRIBUTES,
     CQ_PAGES,
@@ -24,10 +24,9 @@ from nicbed.layouts.via import (
     ViCommand,
     ViState,
 )
-
-from tests.models.via.link import Link
-from tests.models.via.memory import Descriptor, Refused, Translator
-from tests.models.via.queues import (
+from .link import Link
+from .memory import Descriptor, Refused, Translator
+from .queues import (
     CompletionQueue,
     EventQueue,
     Unreadable,
@@ -35,11 +34,11 @@ from tests.models.via.queues import (
     complete,
     page_write,
 )
-from tests.models.via.receive import Receiver, Receiving
-from tests.models.via.send import Sender, Sending
+from .receive import Receiver, Receiving
+from .send import Sender, Sending
 
 if TYPE_CHECKING:
-    from tests.models.target import ModelNic
+    from ..nic import ModelNic
 
 __all__ = ["Engine", "Vi"]
 
@@ -224,9 +223,10 @@ class Engine:
         elif name == "table_place":
             self.translator.place()
         elif name == "invalidate":
-            def later() -> None:
+            def invalidated() -> None:
                 self.translator.invalidate(word)
                 self.registers["invalidated"] = self.registers["invalidated"] + 1 & 0xFFFF
+            later = invalidated
         if later is not None:
             cycles = COMMAND_CYCLES if name == "vi_command" else INVALIDATE_CYCLES
             self.model.at(self.model.now + cycles, later)

@@ -3,7 +3,7 @@
 from collections import deque
 from typing import TYPE_CHECKING, Any
 
-from nicbed.layouts.operations import (
+from ....layouts.operations import (
     ANSWER,
     ANSWER_WORDS,
     BLOCK,
@@ -14,10 +14,10 @@ from nicbed.layouts.operations import (
     Op,
     Status,
 )
-from nicbed.layouts.trace import TICKS
+from ....layouts.trace import TICKS
 
 if TYPE_CHECKING:
-    from tests.models.target import Model
+    from .target import Model
 
 __all__ = ["ModelPort"]
 
@@ -54,7 +54,7 @@ class ModelPort:
     def give(self, count: int) -> None:
         assert self.waiting and 1 <= count <= BLOCK
         self.entries = [ENTRY.unpack_from(self.block, i * ENTRY.size) for i in range(count)]
-        self.model.spent.given(self.node * self.model.cpus + self.cpu, self.entries)
+        self.model.given(self.node * self.model.cpus + self.cpu, self.entries)
         self.index = 0
         self.waiting = False
         self.execute()

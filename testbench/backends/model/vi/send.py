@@ -4,7 +4,7 @@ from collections import deque
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from nicbed.layouts.via import (
+from .....layouts.via import (
     DETAIL,
     VA_BITS,
     BreakCode,
@@ -18,15 +18,14 @@ from nicbed.layouts.via import (
     ViState,
     format_error,
 )
-from nicbed.rtl.vi.send.acknowledgements import LONGEST_DOUBLED
-from nicbed.rtl.vi.send.read_timer import LEAST
-
-from tests.models.via.link import Packet
-from tests.models.via.memory import Access, Descriptor, Refused, Walk, Wrong
-from tests.models.via.queues import Unreadable, complete
+from .....rtl.vi.send.acknowledgements import LONGEST_DOUBLED
+from .....rtl.vi.send.read_timer import LEAST
+from .link import Packet
+from .memory import Access, Descriptor, Refused, Walk, Wrong
+from .queues import Unreadable, complete
 
 if TYPE_CHECKING:
-    from tests.models.via.engine import Engine, Vi
+    from .engine import Engine, Vi
 
 __all__ = ["ReadJob", "Sender", "Sending"]
 
@@ -361,7 +360,8 @@ class Sender:
         if vi.state != ViState.CONNECTED or not side.slots:
             return
         oldest = side.slots[0]
-        lost = probe is not None and not oldest.queued and oldest.left < probe
+        lost = (probe is not None and not oldest.queued and oldest.left is not None
+                and oldest.left < probe)
         if again or lost:
             self.link.repeat(vi, side.slots)
             self.watch(vi)
@@ -424,9 +424,9 @@ class Sender:
         side = vi.sending
         if side.reading is not None:
             lost = Status.TRANSPORT if code == BreakCode.LOST else None
-            self.fail(vi, lost or BROKEN.get(code, Status.TRANSPORT))
+            self.fail(vi, lost or BROKEN.get(BreakCode(code), Status.TRANSPORT))
         elif code != BreakCode.LOST:
-            self.fail(vi, BROKEN.get(code, Status.TRANSPORT), sequence)
+            self.fail(vi, BROKEN.get(BreakCode(code), Status.TRANSPORT), sequence)
         self.engine.break_(vi, Event.CONN_LOST)
 
     def abort(self, vi: "Vi") -> None:

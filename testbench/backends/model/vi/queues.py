@@ -3,7 +3,7 @@
 from collections import deque
 from typing import TYPE_CHECKING
 
-from nicbed.layouts.via import (
+from .....layouts.via import (
     CQ_ARM,
     CQ_CONFIG,
     CQ_CONSUMED,
@@ -13,11 +13,10 @@ from nicbed.layouts.via import (
     Event,
     Status,
 )
-
-from tests.models.via.memory import Access, Refused
+from .memory import Access, Refused
 
 if TYPE_CHECKING:
-    from tests.models.via.engine import Engine, Vi
+    from .engine import Engine, Vi
 
 __all__ = ["CompletionQueue", "EventQueue", "Unreadable", "WorkQueue", "complete", "page_write"]
 

@@ -5,12 +5,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from nicbed.layouts.packet import HEADER, Protocol
-from nicbed.layouts.via import ADDRESS, DETAIL, VIA_HEADER, PacketKind
+from .....layouts.packet import HEADER, Protocol
+from .....layouts.via import ADDRESS, DETAIL, VIA_HEADER, PacketKind
 
 if TYPE_CHECKING:
-    from tests.models.via.engine import Engine, Vi
-    from tests.models.via.send import Message
+    from .engine import Engine, Vi
+    from .send import Message
 
 __all__ = ["Link", "Packet"]
 

@@ -3,9 +3,9 @@
 from collections.abc import Callable, Iterator
 from enum import IntEnum
 
-from nicbed.host.port.memory import ArrayMemory
-from nicbed.layouts.description import Description
-from nicbed.layouts.via import (
+from .....host.port.memory import ArrayMemory
+from .....layouts.description import Description
+from .....layouts.via import (
     ADDRESS_SEGMENT,
     CONTROL_BYTES,
     CONTROL_SEGMENT,

@@ -1,5 +1,5 @@
-"""The NIC processor in the model target: the core of :mod:`tests.models.core`, NIC memory,
-registers, doorbells and engines after layouts.processor, running the real firmware images.
+"""The NIC processor of the functional target: the core of :mod:`.core`, NIC memory, registers,
+doorbells and engines after layouts.processor, running the real firmware images.
 
 Its times are plausible, not the target's.
 """
@@ -8,9 +8,9 @@ import functools
 from collections import deque
 from typing import TYPE_CHECKING
 
-from nicbed.layouts.description import Description
-from nicbed.layouts.packet import HEADER
-from nicbed.layouts.processor import (
+from ....layouts.description import Description
+from ....layouts.packet import HEADER
+from ....layouts.processor import (
     CONTROL,
     DOORBELL_ENTRY,
     DOORBELL_OWNER,
@@ -30,15 +30,14 @@ from nicbed.layouts.processor import (
     StartFlag,
     State,
 )
-from nicbed.layouts.registers import PROCESSOR_REGISTERS, Irq
-from nicbed.layouts.rings import COMPLETION
-from nicbed.layouts.trace import Kind
-from nicbed.layouts.via import PAGE
-
-from tests.models.core import Core, Held
+from ....layouts.registers import PROCESSOR_REGISTERS, Irq
+from ....layouts.rings import COMPLETION
+from ....layouts.trace import Kind
+from ....layouts.via import PAGE
+from .core import Core, Held
 
 if TYPE_CHECKING:
-    from tests.models.target import ModelNic
+    from .nic import ModelNic
 
 __all__ = ["PROCESSOR_NAMES", "ModelProcessor", "Crash"]
 

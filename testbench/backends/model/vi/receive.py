@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from nicbed.layouts.packet import HEADER
-from nicbed.layouts.via import (
+from .....layouts.packet import HEADER
+from .....layouts.via import (
     ADDRESS,
     DETAIL,
     VIA_HEADER,
@@ -17,13 +17,12 @@ from nicbed.layouts.via import (
     ViState,
     format_error,
 )
-
-from tests.models.via.memory import Access, Refused, Walk, Wrong
-from tests.models.via.queues import Unreadable, complete
-from tests.models.via.send import ReadJob
+from .memory import Access, Refused, Walk, Wrong
+from .queues import Unreadable, complete
+from .send import ReadJob
 
 if TYPE_CHECKING:
-    from tests.models.via.engine import Engine, Vi
+    from .engine import Engine, Vi
 
 __all__ = ["Arrived", "Receiver", "Receiving"]
 
