@@ -29,6 +29,7 @@ In the order in which to read:
   simulator
 - :mod:`.firmware_cases`: VIA's tests on the firmware of the NIC processor: which run, and what
   stands for what in them
+- :mod:`.mpich`: MPICH's test suite: its lists of tests, compiled, run and judged
 - :mod:`.synth`: What tests of ``nicbed synth`` share
 - :mod:`.board`: Boards in labs: tops in simulators, models, and ports that go wrong
 """
