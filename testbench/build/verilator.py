@@ -4,7 +4,6 @@ import os
 import shlex
 import shutil
 import subprocess
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -12,6 +11,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
+from ...firmware.tools import COMPILER, environment
 from .cache import entry
 from .verilog import SOURCES, BuildError, module_files, own_files, to_verilog
 
@@ -114,7 +114,7 @@ def toolchain() -> Toolchain:
             raise BuildError(f"NICBED_CXX = {cxx}: does not run")
         return Toolchain(binary, root, version, command, done.stdout.splitlines()[0])
     from importlib.metadata import version as package
-    return Toolchain(binary, root, version, (sys.executable, "-m", "ziglang", "c++"),
+    return Toolchain(binary, root, version, (*COMPILER, "c++"),
                      f"zig {package('ziglang')}")
 
 
@@ -181,7 +181,7 @@ def _from_pypi(tools: Toolchain) -> bool:
 
 def _run(command: Sequence[str], work: Path) -> None:
     done = subprocess.run(command, cwd=work, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                          text=True, errors="replace", env={**os.environ, "LC_ALL": "C"})
+                          text=True, errors="replace", env={**environment(), "LC_ALL": "C"})
     if done.returncode:
         raise BuildError(f"the C++ compiler fails: {shlex.join(command[:4])} …", done.stdout)
 

@@ -30,5 +30,6 @@ In the order in which to read:
 - :mod:`.firmware_cases`: VIA's tests on the firmware of the NIC processor: which run, and what
   stands for what in them
 - :mod:`.synth`: What tests of ``nicbed synth`` share
+- :mod:`.users`: Functions run as a user who is not root, in a fork of the test's process
 - :mod:`.board`: Boards in labs: tops in simulators, models, and ports that go wrong
 """

@@ -2,10 +2,10 @@
 
 import shlex
 import subprocess
-import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from ....firmware import tools
 from .header import HEADER, definitions
 
 __all__ = ["CompileError", "compile_program", "sources"]
@@ -62,9 +62,9 @@ def compile_program(places: Sequence[Path], work: Path, flags: str = "") -> Path
     library = work / "program.so"
     own = [f"-I{folder}" for folder in dict.fromkeys(file.resolve().parent for file in files)]
     done = subprocess.run(
-        [sys.executable, "-m", "ziglang", "cc", *FLAGS, f"-I{HEADER.parent}", *own,
+        [*tools.COMPILER, "cc", *FLAGS, f"-I{HEADER.parent}", *own,
          *shlex.split(flags), *(str(file.resolve()) for file in files), str(beneath), "-o",
-         str(library), "-lm"], capture_output=True, text=True)
+         str(library), "-lm"], capture_output=True, text=True, env=tools.environment())
     if done.returncode:
         log = done.stderr
         errors = [line for line in log.splitlines() if "error:" in line]
