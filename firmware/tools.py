@@ -35,7 +35,8 @@ def own() -> dict[str, str]:
     compiler = os.environ.get("ZIG_GLOBAL_CACHE_DIR") or str(place / "zig")
     found = {"ZIG_GLOBAL_CACHE_DIR": compiler, "ZIG_LOCAL_CACHE_DIR": compiler}
     if not cache.may_write(cache.of_user("wasmtime"), own=True):
-        found["XDG_CACHE_HOME"] = str(place)  # wasmtime knows no other name
+        found["XDG_CACHE_HOME"] = str(place)  # wasmtime knows no other name,
+        found["HOME"] = str(place)            # and looks for settings
     if not cache.may_write(cache.of_user("YoWASP"), own=True):
         found["YOWASP_CACHE_DIR"] = str(place / "YoWASP")
     kept = {"ZIG_LOCAL_CACHE_DIR", "YOWASP_CACHE_DIR"}

@@ -109,9 +109,11 @@ def toolchain() -> Toolchain:
     cxx = os.environ.get("NICBED_CXX")
     if cxx:
         command = tuple(shlex.split(cxx))
-        done = subprocess.run([*command, "--version"], capture_output=True, text=True)
-        if done.returncode:
-            raise BuildError(f"NICBED_CXX = {cxx}: does not run")
+        try:
+            done = subprocess.run([*command, "--version"], capture_output=True, text=True,
+                                  check=True)
+        except (OSError, subprocess.CalledProcessError):
+            raise BuildError(f"NICBED_CXX = {cxx}: does not run") from None
         return Toolchain(binary, root, version, command, done.stdout.splitlines()[0])
     from importlib.metadata import version as package
     return Toolchain(binary, root, version, (*COMPILER, "c++"),

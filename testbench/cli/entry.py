@@ -72,13 +72,11 @@ def run_command(command: click.Command = nicbed, name: str = "nicbed") -> None:
         sys.exit(141)
     except CacheError as error:
         _fail(str(error), 1)
-    except OSError as error:
-        if error.errno not in _REFUSED or os.environ.get("NICBED_DEBUG"):
-            raise
-        _fail(f"{error.filename or 'a file'}: {error.strerror}", 1)
     except Exception as error:
         if os.environ.get("NICBED_DEBUG"):
             raise
+        if isinstance(error, OSError) and error.errno in _REFUSED:
+            _fail(f"{error.filename or 'a file'}: {error.strerror}", 1)
         said = (str(error).splitlines() or [""])[0]
         _fail(f"internal error, {type(error).__name__}: {said} (NICBED_DEBUG=1 shows "
               "where)", 70)

@@ -71,7 +71,7 @@ def test_another_users_home(no_home: Path, modes: int, monkeypatch: pytest.Monke
     assert not list(home.iterdir())
     own = as_user(lambda: tools.own())
     assert {own[name].startswith(f"{no_home / f'nicbed-{ONE}'}/") for name in own} == {True}
-    assert set(own) == {"ZIG_GLOBAL_CACHE_DIR", "ZIG_LOCAL_CACHE_DIR", "XDG_CACHE_HOME",
+    assert set(own) == {"ZIG_GLOBAL_CACHE_DIR", "ZIG_LOCAL_CACHE_DIR", "XDG_CACHE_HOME", "HOME",
                         "YOWASP_CACHE_DIR"}
     assert set(as_user(lambda: tools.matplotlib())) == {"MPLCONFIGDIR"}
 
