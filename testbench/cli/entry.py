@@ -76,7 +76,7 @@ def run_command(command: click.Command = nicbed, name: str = "nicbed") -> None:
         if os.environ.get("NICBED_DEBUG"):
             raise
         if isinstance(error, OSError) and error.errno in _REFUSED:
-            _fail(f"{error.filename or 'a file'}: {error.strerror}", 1)
+            _fail(": ".join(map(str, filter(None, (error.filename, error.strerror)))), 1)
         said = (str(error).splitlines() or [""])[0]
         _fail(f"internal error, {type(error).__name__}: {said} (NICBED_DEBUG=1 shows "
               "where)", 70)
