@@ -12,4 +12,6 @@ In the order in which to read:
   them
 - :mod:`.cache`: The cache of builds: one directory for each entry, which is complete or does not
   exist
+- :mod:`.tools`: The tools of PyPI that keep caches of their own: the compiler, Yosys; and
+  Matplotlib
 """

@@ -13,7 +13,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from ..layouts.processor import CORE_ISA
-from . import cache
+from . import cache, tools
 from .header import c_header
 from .image import Image
 
@@ -60,11 +60,6 @@ def _folder(name: str | Path) -> Path:
     return found[0].resolve()
 
 
-@once
-def _compiler() -> tuple[str, ...]:
-    return (sys.executable, "-m", "ziglang", "cc")
-
-
 def image(name: str | Path, core: str, memory: int = MEMORY, defines: Sequence[str] = ()) -> Image:
     """The firmware ``name``, or the one in folder ``name``, for a core with ``memory`` bytes of NIC
     memory. ``defines``: macros that choose a variant of it.
@@ -73,6 +68,8 @@ def image(name: str | Path, core: str, memory: int = MEMORY, defines: Sequence[s
     ------
     BuildError
         The firmware does not exist, the compiler refused it, or it does not fit.
+    CacheError
+        The cache cannot be written.
     """
     if core not in CORES:
         raise BuildError(f"there is no core {core!r}: nic.processor is one of {', '.join(CORES)}")
@@ -127,7 +124,7 @@ def compiler(folder: Path, core: str, work: Path) -> list[str]:
     inside = folder.is_relative_to(base)
     maps = [f"-ffile-prefix-map={work}/=", f"-ffile-prefix-map={base}/=",
             *(() if inside else (f"-ffile-prefix-map={folder.parent}/=",))]
-    return [*_compiler(), *FLAGS, f"-mcpu={mcpu}", *defines, *maps,
+    return [*tools.COMPILER, "cc", *FLAGS, f"-mcpu={mcpu}", *defines, *maps,
             "-I", str(work), "-I", str(folder), "-I", str(HERE / "runtime"), "-I", str(HERE)]
 
 
@@ -139,7 +136,7 @@ def _build(folder: Path, core: str, memory: int, work: Path, variant: Sequence[s
           *WHOLE.get(folder.name, ()), *LINKING, f"-Wl,-T,{work / 'link.ld'}",
           *map(str, sources(folder)), "-lcompiler_rt", "-o", str(work / "image.elf")],
          folder.name, core, work)
-    _run([sys.executable, "-m", "ziglang", "objcopy", "-O", "binary", str(work / "image.elf"),
+    _run([*tools.COMPILER, "objcopy", "-O", "binary", str(work / "image.elf"),
           str(work / "image.bin")], folder.name, core, work)
     text, data, bss = _sizes(work / "image.elf")
     need = text + data + bss + STACK_BYTES
@@ -168,7 +165,8 @@ def _sizes(elf: Path) -> tuple[int, int, int]:
 
 def _run(command: list[str], name: str, core: str, work: Path) -> None:
     try:
-        done = subprocess.run(command, cwd=work, capture_output=True, text=True, timeout=600)
+        done = subprocess.run(command, cwd=work, capture_output=True, text=True, timeout=600,
+                              env=tools.environment())
     except subprocess.TimeoutExpired:
         raise BuildError(f"firmware {name}: the compiler ran for ten minutes") from None
     if done.returncode:
@@ -198,7 +196,7 @@ def main(arguments: list[str]) -> int:
         images = [image(name, core, memory)
                   for name in (names() if arguments[0] == "all" else arguments[:1])
                   for core in (CORES if arguments[1] == "all" else arguments[1:2])]
-    except BuildError as error:
+    except (BuildError, cache.CacheError) as error:
         sys.stderr.write(f"{error}\n" + (f"{error.log}\n" if error.log else ""))
         return 2
     sys.stdout.write(_table(images) + "\n")

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from amaranth.hdl import UnusedElaboratable
 from hypothesis import HealthCheck, settings
+from nicbed.firmware import tools
 
 warnings.filterwarnings("error", category=DeprecationWarning, module="nicbed")
 
@@ -19,6 +20,8 @@ settings.register_profile("nicbed", derandomize=True, database=None, deadline=No
                           suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("nicbed")
 
+# Tests with a cache of their own have the compiler's libraries that others have.
+os.environ.setdefault("ZIG_GLOBAL_CACHE_DIR", tools.own()["ZIG_GLOBAL_CACHE_DIR"])
 os.environ["NICBED_STORE"] = "none"  # tests measure; those of the store have stores of their own
 
 

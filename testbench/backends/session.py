@@ -17,6 +17,7 @@ from typing import Any
 from ...layouts.board import BAUD
 from ...layouts.description import Description
 from ..build import simulator
+from ..build.cache import CacheError
 from ..build.icarus import TOP
 from ..build.verilog import BuildError
 from ..errors import UserError
@@ -148,7 +149,7 @@ def built_simulator(description: Description, sim: str = "verilator", *,
 def _build_errors() -> Iterator[None]:
     try:
         yield
-    except (BuildError, ToolError) as error:
+    except (BuildError, CacheError, ToolError) as error:
         raise RunError(str(error), kind="BuildError", details=error.log) from error
 
 

@@ -32,6 +32,7 @@ def build_board(description: Description, progress: Progress = lambda *_: None, 
     def make(work: Path) -> None:
         compile_board((_netlist if gates else _core)(description, work, progress), work, progress)
 
+    cache.check_execution()
     parts = board_key(description)
     if gates:
         from ..synth.flow.tools import tool_version

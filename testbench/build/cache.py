@@ -6,11 +6,37 @@ from contextlib import suppress
 from pathlib import Path
 
 from ... import layouts
-from ...firmware.cache import entry, find, key, root, tree_hash
+from ...firmware.cache import (
+    CHOOSE,
+    CacheError,
+    can_execute,
+    entry,
+    find,
+    folder,
+    key,
+    lock_file,
+    root,
+    tree_hash,
+    work_folder,
+)
 
-__all__ = ["entry", "find", "key", "machine", "root", "sources_key", "tree_hash"]
+__all__ = ["CacheError", "check_execution", "entry", "find", "folder", "key", "lock_file",
+           "machine", "root", "sources_key", "tree_hash", "work_folder"]
 
 _PACKAGE = Path(layouts.__file__).parent.parent
+
+
+def check_execution() -> None:
+    """Refuse a cache out of which no simulator runs.
+
+    Raises
+    ------
+    CacheError
+        It is mounted noexec.
+    """
+    if not can_execute(root()):
+        raise CacheError(f"the cache {root()} is on a file system mounted noexec, where no "
+                         f"simulator runs: {CHOOSE}")
 
 
 def machine() -> str:

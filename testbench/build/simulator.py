@@ -149,10 +149,14 @@ def build(description: Description, sim: str = "verilator", *, wave: bool = Fals
     ------
     BuildError
         A tool is missing or refuses its input.
+    CacheError
+        The cache cannot be written, is full, or nothing can run out of it.
     """
     if sim not in SIMULATORS:
         raise BuildError(f"unknown simulator {sim}: there are {', '.join(SIMULATORS)}")
     sim = _design(sim, target)
+    if sim != "icarus":
+        cache.check_execution()
     form = wave_format(sim) if wave else None
 
     def make(work: Path) -> None:

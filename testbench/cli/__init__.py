@@ -1,6 +1,6 @@
-"""The command line: ``nicbed app``, ``bench``, ``compare``, ``fit``, ``gate``, ``list``,
-``optimise``, ``profile``, ``report``, ``reproduce``, ``run``, ``speed``, ``store``, ``sweep``,
-``synth``, ``test``, ``whatif``, ``why``.
+"""The command line: ``nicbed app``, ``bench``, ``compare``, ``doctor``, ``fit``, ``gate``,
+``list``, ``optimise``, ``profile``, ``report``, ``reproduce``, ``run``, ``speed``, ``store``,
+``sweep``, ``synth``, ``test``, ``whatif``, ``why``.
 
 ``entry`` is where it begins and ends; ``group`` is the command to which the other files add theirs;
 ``options`` is what commands share. What a command does is in ``commands``, imported inside each, so

@@ -1,18 +1,26 @@
 """How the command line begins and ends: what it prints of an error, and its exit code."""
 
+import errno
 import os
 import signal
 import sys
 import threading
+from contextlib import suppress
 from contextvars import copy_context
 from typing import NoReturn
 
 import click
 
+from ...firmware import tools
+from ...firmware.cache import CacheError
 from ..errors import UserError
 from .group import nicbed
 
 __all__ = ["main", "run_command"]
+
+
+_REFUSED = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM}
+"""What a system says of files that cannot be written or read there."""
 
 
 class _Interrupted(BaseException):
@@ -33,6 +41,8 @@ def main(command: click.Command = nicbed, name: str = "nicbed") -> None:
     """Entry point of a process, in which a signal ends the command."""
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, _interrupt)
+    with suppress(CacheError):
+        os.environ.update(tools.matplotlib())
     run_command(command, name)
 
 
@@ -60,9 +70,13 @@ def run_command(command: click.Command = nicbed, name: str = "nicbed") -> None:
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(141)
+    except CacheError as error:
+        _fail(str(error), 1)
     except Exception as error:
         if os.environ.get("NICBED_DEBUG"):
             raise
+        if isinstance(error, OSError) and error.errno in _REFUSED:
+            _fail(": ".join(map(str, filter(None, (error.filename, error.strerror)))), 1)
         said = (str(error).splitlines() or [""])[0]
         _fail(f"internal error, {type(error).__name__}: {said} (NICBED_DEBUG=1 shows "
               "where)", 70)

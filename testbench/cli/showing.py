@@ -1,4 +1,5 @@
-"""``nicbed list`` and ``report``: what there is, and results on a page."""
+"""``nicbed list``, ``doctor`` and ``report``: what there is, whether it works, and results on a
+page."""
 
 from pathlib import Path
 
@@ -22,6 +23,18 @@ def list_() -> None:
     from ..commands.listing import show
 
     show()
+
+
+@nicbed.command()
+@click.option("--no-build", is_flag=True, help="Build and run no toys.")
+@MODES[-1]
+def doctor(no_build: bool) -> None:
+    """Say what is there and what is missing on this machine, which versions and which caches, and
+    whether each simulator builds and runs a toy: for a bug report. Exit code 1 if nicbed cannot
+    work here."""
+    from ..commands.doctor import run_doctor
+
+    run_doctor(not no_build)
 
 
 @nicbed.command()

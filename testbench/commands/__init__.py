@@ -22,4 +22,5 @@ In the order in which to read:
 - :mod:`.store`: ``nicbed store``: what is kept of results and built simulators: listed, pruned,
   verified
 - :mod:`.listing`: ``nicbed list``: benchmarks, programs, layers, descriptions and knobs
+- :mod:`.doctor`: ``nicbed doctor``: what is there, what is missing, and whether the simulators work
 """

@@ -8,7 +8,9 @@ In the order in which to read:
 - :mod:`.checking`: What moved since it was accepted, and why
 - :mod:`.report`: What moved as tables, as JUnit XML and as Markdown
 - :mod:`.bed`: A testbed whose figures a test compares with those that were accepted
-- :mod:`.plugin`: The plugin for pytest: the fixture ``testbed``
+- :mod:`.plugin`: The plugin for pytest: the fixture ``nicbed_testbed``
+- :mod:`.short_names`: Short names for what the plugin gives, for suites that have no such names
+  themselves: the fixture ``testbed``, the option ``--gate`` and the marker ``gate``
 """
 
 __all__: list[str] = []

@@ -16,8 +16,8 @@ __all__ = ["GatedTestbed"]
 
 
 class GatedTestbed(Testbed):
-    """The testbed of a gate file's entry, as the fixture ``testbed`` of pytest gives it; without a
-    gate file that of the default NIC.
+    """The testbed of a gate file's entry, as the fixture ``nicbed_testbed`` of pytest gives it;
+    without a gate file that of the default NIC.
 
     Parameters
     ----------

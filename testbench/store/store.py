@@ -99,7 +99,9 @@ class Store:
         try:
             mark = self.root / _MARK
             if not mark.exists():
+                cache.folder(self.root, self.root)
                 files.save(mark, json.dumps({"format": FORMAT}).encode() + b"\n")
+            cache.folder(self._place(key).parent, self.root)
             files.save(self._place(key), json.dumps(head).encode() + b"\n" + body + b"\n")
         except OSError as error:
             raise Trouble(f"{self.root}: the store cannot be written: {error.strerror}") from None
@@ -113,7 +115,7 @@ class Store:
         held by nobody."""
         lock = self._place(key).with_suffix(".lock")
         try:
-            lock.parent.mkdir(parents=True, exist_ok=True)
+            cache.folder(lock.parent, self.root)
             file = self._locked(lock)
         except OSError:
             yield
@@ -128,7 +130,7 @@ class Store:
     @staticmethod
     def _locked(lock: Path) -> int:
         while True:
-            file = os.open(lock, os.O_CREAT | os.O_RDWR, 0o666)
+            file = cache.lock_file(lock)
             try:
                 fcntl.flock(file, fcntl.LOCK_EX)
                 with suppress(FileNotFoundError):

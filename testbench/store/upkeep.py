@@ -3,7 +3,6 @@
 import os
 import re
 import shutil
-import tempfile
 import time
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
@@ -135,7 +134,7 @@ def _remove(path: Path) -> None:
     """Remove a file, or a folder at once: nobody sees a part of it."""
     try:
         if path.is_dir():
-            gone = tempfile.mkdtemp(prefix=f".{path.name}.work-", dir=path.parent)
+            gone = cache.work_folder(path)
             os.replace(path, gone)
             shutil.rmtree(gone)
         else:

@@ -139,6 +139,17 @@ def test_the_image_does_not_depend_on_the_folder(tmp_path: Path,
     assert found[0] == found[1]
 
 
+def test_paths_as_people_have_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of the cache, of the sources and of the working folder."""
+    odd = tmp_path / "wörk: ing; 'place' $e #1" / ("q" * 200)
+    odd.mkdir(parents=True)
+    monkeypatch.setenv("NICBED_CACHE", str(odd / "c: ache"))
+    monkeypatch.chdir(odd)
+    made = image(folder(odd), "picorv32")
+    assert made.lookup(made.symbols["main"].address)
+    assert (odd / "c: ache" / "firmware").is_dir()
+
+
 def test_the_cache_holds_until_an_input_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
                                              ) -> None:
     monkeypatch.setenv("NICBED_CACHE", str(tmp_path / "cache"))

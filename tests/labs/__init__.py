@@ -31,5 +31,6 @@ In the order in which to read:
   stands for what in them
 - :mod:`.mpich`: MPICH's test suite: its lists of tests, compiled, run and judged
 - :mod:`.synth`: What tests of ``nicbed synth`` share
+- :mod:`.users`: Functions run as a user who is not root, in a fork of the test's process
 - :mod:`.board`: Boards in labs: tops in simulators, models, and ports that go wrong
 """

@@ -119,18 +119,14 @@ def _check(name: str, results: Path, log: str) -> None:
 
 
 def _cache(text: str, *keys: str) -> Path:
-    from nicbed.testbench.build import verilator, verilog
+    from nicbed.testbench.build import cache, verilator, verilog
     digest = hashlib.sha256(text.encode())
     for source in (verilog.__file__, verilator.__file__, *sorted(verilog.SOURCES.glob("*.v"))):
         digest.update(Path(source).read_bytes())
     from importlib.metadata import version
     for key in (sys.version, version("cocotb"), *keys):
         digest.update(key.encode())
-    root = os.environ.get("NICBED_CACHE")
-    if root is None:
-        import platformdirs
-        root = platformdirs.user_cache_dir("nicbed")
-    return Path(root) / "bench" / digest.hexdigest()[:24]
+    return cache.root() / "bench" / digest.hexdigest()[:24]
 
 
 def _build_icarus(text: str, extra_source: str) -> list[str]:

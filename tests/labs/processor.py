@@ -14,6 +14,7 @@ from typing import NamedTuple
 from amaranth.hdl import Module
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
+from nicbed.firmware import tools
 from nicbed.layouts.description import Description
 from nicbed.layouts.processor import MMIO_BASE, STATUS, CrashReason, State, mmio_address
 from nicbed.rtl.bus.pio import PageWrite, PioTarget
@@ -222,8 +223,8 @@ def assemble(text: str, isa: str = "generic_rv32+m") -> bytes:
                 ["cc", "-target", "riscv32-freestanding-none", f"-mcpu={isa}", "-nostdlib", "-g0",
                  f"-Wl,-T,{HERE / 'link.ld'}", "-Wl,-e,0", "-o", "program.elf", "program.S"],
                 ["objcopy", "-O", "binary", "program.elf", "program.bin"]):
-            done = subprocess.run([sys.executable, "-m", "ziglang", *command], cwd=work,
-                                  capture_output=True, text=True)
+            done = subprocess.run([*tools.COMPILER, *command], cwd=work, capture_output=True,
+                                  text=True, env=tools.environment())
             assert done.returncode == 0, done.stderr
 
     place = build_cache.entry("riscv", [digest, isa, Path(__file__).read_text()], build)

@@ -1,10 +1,10 @@
 """Pages and headers that are generated from the declarations agree with them."""
 
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from nicbed.firmware import tools
 from nicbed.firmware.header import c_header, constants
 from nicbed.layouts.description import knobs
 from nicbed.layouts.docs import knobs as knob_docs
@@ -88,7 +88,8 @@ def test_c_header_compiles_and_agrees(tmp_path: Path) -> None:
     checks.append("_Static_assert(sizeof(struct nicbed_slot) == 16, \"\");")
     source = tmp_path / "check.c"
     source.write_text('#include "nicbed.h"\n' + "\n".join(checks) + "\n")
-    command = [sys.executable, "-m", "ziglang", "cc", "-target", "riscv32-freestanding-none",
+    command = [*tools.COMPILER, "cc", "-target", "riscv32-freestanding-none",
                "-std=c11", "-Wall", "-Werror", "-c", str(source), "-o", str(tmp_path / "check.o")]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120,
+                          env=tools.environment())
     assert done.returncode == 0, done.stderr

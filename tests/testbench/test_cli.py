@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -278,3 +279,20 @@ def test_a_benchmark_has_its_layers():
     run = nicbed("bench", "rtt", "--layer", "via")
     assert run.returncode == 2 and len(run.stderr.splitlines()) == 1
     assert "rtt does not exist for layer via: it takes --layer am" in run.stderr
+
+
+def test_a_full_disk_is_one_line() -> None:
+    """Of standard output, which is written when the command has ended, and of a cache."""
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([sys.executable, "-m", "nicbed.testbench.cli", "list"], stdout=full,
+                              stderr=subprocess.PIPE, text=True, timeout=300)
+    assert (done.returncode, done.stderr) == (1, "nicbed: No space left on device\n")
+
+
+def test_a_cache_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    done = nicbed("bench", "rtt", "--out", str(tmp_path / "out"),
+                  NICBED_CACHE=str(tmp_path / "file"))
+    assert done.returncode == 1
+    assert done.stderr == (f"nicbed: the cache {tmp_path}/file cannot be written: File exists; "
+                           "NICBED_CACHE=FOLDER chooses another cache\n")

@@ -2,10 +2,10 @@
 
 import shlex
 import subprocess
-import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from ....firmware import tools
 from .header import INCLUDE, definitions
 
 __all__ = ["CompileError", "compile_program", "sources"]
@@ -46,6 +46,20 @@ def sources(places: Iterable[Path]) -> list[Path]:
     return found
 
 
+def _readable(files: Sequence[Path], work: Path) -> dict[Path, Path]:
+    """Each file, and the path by which the compiler takes it: of one with a colon in its name it
+    cannot read its own list of headers, so that has a link in ``work``."""
+    found = {}
+    for number, file in enumerate(files):
+        place = file.resolve()
+        if ":" in file.name:
+            link = work / f"source{number}{file.suffix}"
+            link.symlink_to(place)
+            place = link
+        found[file] = place
+    return found
+
+
 def compile_program(places: Sequence[Path], work: Path, flags: str = "") -> Path:
     """The shared library, in folder ``work``, of the program whose sources are ``places``.
     ``flags``: more options for the compiler, as in a shell.
@@ -55,21 +69,21 @@ def compile_program(places: Sequence[Path], work: Path, flags: str = "") -> Path
     CompileError
         A source is not there, or the compiler refuses it.
     """
-    files = sources(places)
+    files = _readable(sources(places), work)
     beneath = work / "beneath.c"
     beneath.write_text(INCLUDE.with_name("runtime.c").read_text(encoding="utf-8")
                        + "\n" + definitions())
     library = work / "program.so"
     own = [f"-I{folder}" for folder in dict.fromkeys(file.resolve().parent for file in files)]
     done = subprocess.run(
-        [sys.executable, "-m", "ziglang", "cc", *FLAGS, f"-I{INCLUDE}", *own,
-         *shlex.split(flags), *(str(file.resolve()) for file in files), str(beneath), "-o",
-         str(library), "-lm"], capture_output=True, text=True)
+        [*tools.COMPILER, "cc", *FLAGS, f"-I{INCLUDE}", *own,
+         *shlex.split(flags), *map(str, files.values()), str(beneath), "-o",
+         str(library), "-lm"], capture_output=True, text=True, env=tools.environment())
     if done.returncode:
         log = done.stderr
         errors = [line for line in log.splitlines() if "error:" in line]
         line = errors[0] if errors else (log.splitlines() or ["the compiler failed"])[0]
-        for file in files:
-            line = line.replace(str(file.resolve()), file.name)
+        for file, place in files.items():
+            line = line.replace(str(place), file.name)
         raise CompileError(line.strip(), log)
     return library

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from ....firmware.cache import for_libraries
 from ...port.node import Program
 from ..errors import MpiError
 from ..sync import Rank, RankError, program
@@ -42,7 +43,8 @@ class Copies:
         """A copy of the library ``source`` for ``rank``."""
         self._users += 1
         if self._folder is None:
-            self._folder = tempfile.TemporaryDirectory(prefix="nicbed-c-")
+            self._folder = tempfile.TemporaryDirectory(
+                prefix="nicbed-c-", dir=for_libraries())
         copy = Path(self._folder.name) / f"rank{rank}.so"
         shutil.copy(source, copy)
         library = ctypes.PyDLL(str(copy))

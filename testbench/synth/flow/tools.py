@@ -11,6 +11,7 @@ from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
 
+from ....firmware.tools import environment
 from ...build.verilator import Progress
 from ...errors import UserError
 
@@ -126,7 +127,8 @@ def run(name: str, arguments: Sequence[str], work: Path, *, log: str, marks: Seq
     follow = _Follower(work / log, marks, progress, read)
     with tempfile.TemporaryFile("w+", errors="replace") as said:
         process = subprocess.Popen([*command, *arguments], cwd=work,
-                                   stdin=subprocess.DEVNULL, stdout=said, stderr=said)
+                                   stdin=subprocess.DEVNULL, stdout=said, stderr=said,
+                                   env=environment())
         try:
             while True:
                 try:

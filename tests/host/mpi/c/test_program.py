@@ -135,3 +135,18 @@ def test_one_of_several_errors_may_end_the_run(built, fatal):
         run(built("returns"), 2, "several", fatal)
     assert re.fullmatch(r"MPI_ERR_IN_STATUS: (MPI_ERR_TRUNCATE: rank 1: 16 bytes from rank 0, tag "
                         r"1, [\w.]+, and Irecv has room for 8(; |$)){2}", str(found.value))
+
+
+@pytest.mark.parametrize("name", ["two words, ü: and a colon.c", "a:b.c"])
+def test_sources_with_a_colon_in_their_name(name: str, tmp_path: Path) -> None:
+    """The compiler stumbles over them; what it includes lies beside them, and what is wrong is
+    told by the file's own name."""
+    place = tmp_path / "c: ä $e #f"
+    place.mkdir()
+    (place / "own.h").write_text("#define STATUS 0\n")
+    (place / name).write_text('#include "own.h"\nint main(void) { return STATUS; }\n')
+    assert compile_program([place / name], tmp_path).exists()
+    (place / "own.h").write_text("")
+    (tmp_path / "again").mkdir()
+    with pytest.raises(CompileError, match=rf"^{name}:2:\d+: error: .*'STATUS'"):
+        compile_program([place / name], tmp_path / "again")
