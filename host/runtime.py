@@ -15,15 +15,11 @@ from .port.node import Node, Program, Programs, ToldOfEnds
 from .port.port import Port
 from .port.quiet import QuietPort
 from .port.running import Running
+from .port.watch import Stuck, Watch
 from .processor.crash import FirmwareCrash
 from .serving import Server
 
 __all__ = ["Runtime", "Stuck"]
-
-
-class Stuck(Exception):
-    """The cycle limit was reached. The text says which node, and which CPU where it has several,
-    waits for what, since when."""
 
 
 class Runtime:
@@ -50,6 +46,8 @@ class Runtime:
         The exception of a program, :class:`Stuck`, or :class:`FirmwareCrash`.
     nodes
         Each node as its first CPU sees it.
+    watch
+        Knows whose programs run, to say so of one that spends no target time.
     servers
         What serves each port. A back end may call it directly, in the order of the ports, where it
         has the last answers at hand, and :meth:`attention` only where the run may end: at the
@@ -81,7 +79,9 @@ class Runtime:
         running = {number for number, program in enumerate(each) if program is not None}
         views: list[Node] = []
         running_port = Running()
-        self._everywhere: dict[type, Any] = {Running: running_port}
+        self.watch = Watch()
+        self.watch.names.update((number, self.name(number)) for number in range(ports))
+        self._everywhere: dict[type, Any] = {Running: running_port, Watch: self.watch}
         for port in self.ports:
             first = views[port.number - port.cpu] if port.cpu else None
             views.append(Node(port.node, description, port, memories[port.node], fabric, active,
