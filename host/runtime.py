@@ -11,7 +11,8 @@ from .am.message_processor import CPU, loop
 from .am.message_queues import MessageQueues
 from .port.backend import Mailbox, Memory
 from .port.costs import Costs
-from .port.node import Node, Program, Programs, ToldOfEnds
+from .port.ends import Ends
+from .port.node import Explains, Node, Program, Programs, ToldOfEnds
 from .port.port import Port
 from .port.quiet import QuietPort
 from .port.running import Running
@@ -81,7 +82,8 @@ class Runtime:
         running_port = Running()
         self.watch = Watch()
         self.watch.names.update((number, self.name(number)) for number in range(ports))
-        self._everywhere: dict[type, Any] = {Running: running_port, Watch: self.watch}
+        self._everywhere: dict[type, Any] = {
+            Ends: Ends(), Running: running_port, Watch: self.watch}
         for port in self.ports:
             first = views[port.number - port.cpu] if port.cpu else None
             views.append(Node(port.node, description, port, memories[port.node], fabric, active,
@@ -204,8 +206,10 @@ class Runtime:
         """Description of which node, and CPU, waits for what, since when."""
         lines = [f"stopped at cycle {now}, the limit (--limit raises it, or limit= where lab.run "
                  "has one), with programs still running:"]
-        lines += [f"  {self.name(server.index)} {server.port.describe()}"
+        lines += [f"  {self.name(server.index)} {server.port.describe(now)}"
                   for server in self.servers if server.coroutine is not None]
+        lines += [f"  {line}" for service in self._everywhere.values()
+                  if isinstance(service, Explains) for line in service.diagnosis(now)]
         return "\n".join(lines)
 
     def _fail(self, error: BaseException) -> None:

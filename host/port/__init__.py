@@ -20,5 +20,6 @@ In the order in which to read:
 - :mod:`.sent_again`: Counts of packets that a layer sent again, by peer and cause
 - :mod:`.watch`: What is said of a program that runs without letting target time advance, and after
   how long
+- :mod:`.ends`: Which programs of a run have ended
 - :mod:`.diagnosis`: Operations in words, for the diagnosis of a run that never ends
 """
