@@ -52,13 +52,17 @@ def computes(before: int = 0, cycles: int = LONG) -> Any:
 QUICK = {"am.retry_timeout": 2000, "am.retries": 3}
 
 
+FIRMWARE = {**QUICK, "nic.processor": "picorv32"}
+
+
 @pytest.mark.parametrize("part", [0, 0.5])
 @pytest.mark.parametrize(("knobs", "cycles"), [
     ({}, LONG), ({"am.credit": "ack"}, LONG), ({"faults.drop": 0.2}, LONG),
     ({"nic.processor": "picorv32"}, LONG),
     # What never rests takes long to simulate.
     ({**QUICK, "am.message_processor": "cpu", "node.cpus": 2}, 300_000),
-    ({**QUICK, "nic.processor": "picorv32", "am.firmware": "lanai"}, 300_000)])
+    ({**FIRMWARE, "am.firmware": "lanai"}, 300_000),
+    ({**FIRMWARE, "am.firmware": "tb2", "am.bulk": "copy"}, 300_000)])
 def test_a_peer_that_computes_is_waited_for(knobs: dict[str, Any], cycles: int, part: float
                                             ) -> None:
     """Before it enables the layer, or after."""
@@ -69,6 +73,13 @@ def test_a_peer_that_computes_is_waited_for(knobs: dict[str, Any], cycles: int, 
     assert counters["timeouts"] > knobs.get("am.retries", 12)
     if "faults.drop" not in knobs:
         assert counters["probes"] < 20 and counters["resent"] == 0
+
+
+def test_a_peer_that_computes_is_waited_for_over_firmware_that_acknowledges() -> None:
+    knobs = {**FIRMWARE, "am.firmware": "elan", "processor.host_access": "uncached"}
+    cycle, counters = Model(describe({}, knobs)).run([asks, computes(0, 300_000)],
+                                                     limit=LONG).results[0]
+    assert 300_000 < cycle < 1_000_000 and counters["timeouts"] > 3
 
 
 def test_at_the_limit_it_is_named() -> None:
