@@ -11,19 +11,16 @@ from .am.message_processor import CPU, loop
 from .am.message_queues import MessageQueues
 from .port.backend import Mailbox, Memory
 from .port.costs import Costs
-from .port.node import Node, Program, Programs, ToldOfEnds
+from .port.ends import Ends
+from .port.node import Explains, Node, Program, Programs, ToldOfEnds
 from .port.port import Port
 from .port.quiet import QuietPort
 from .port.running import Running
+from .port.watch import Stuck, Watch
 from .processor.crash import FirmwareCrash
 from .serving import Server
 
 __all__ = ["Runtime", "Stuck"]
-
-
-class Stuck(Exception):
-    """The cycle limit was reached. The text says which node, and which CPU where it has several,
-    waits for what, since when."""
 
 
 class Runtime:
@@ -50,6 +47,8 @@ class Runtime:
         The exception of a program, :class:`Stuck`, or :class:`FirmwareCrash`.
     nodes
         Each node as its first CPU sees it.
+    watch
+        Knows whose programs run, to say so of one that spends no target time.
     servers
         What serves each port. A back end may call it directly, in the order of the ports, where it
         has the last answers at hand, and :meth:`attention` only where the run may end: at the
@@ -81,7 +80,10 @@ class Runtime:
         running = {number for number, program in enumerate(each) if program is not None}
         views: list[Node] = []
         running_port = Running()
-        self._everywhere: dict[type, Any] = {Running: running_port}
+        self.watch = Watch()
+        self.watch.names.update((number, self.name(number)) for number in range(ports))
+        self._everywhere: dict[type, Any] = {
+            Ends: Ends(), Running: running_port, Watch: self.watch}
         for port in self.ports:
             first = views[port.number - port.cpu] if port.cpu else None
             views.append(Node(port.node, description, port, memories[port.node], fabric, active,
@@ -204,8 +206,10 @@ class Runtime:
         """Description of which node, and CPU, waits for what, since when."""
         lines = [f"stopped at cycle {now}, the limit (--limit raises it, or limit= where lab.run "
                  "has one), with programs still running:"]
-        lines += [f"  {self.name(server.index)} {server.port.describe()}"
+        lines += [f"  {self.name(server.index)} {server.port.describe(now)}"
                   for server in self.servers if server.coroutine is not None]
+        lines += [f"  {line}" for service in self._everywhere.values()
+                  if isinstance(service, Explains) for line in service.diagnosis(now)]
         return "\n".join(lines)
 
     def _fail(self, error: BaseException) -> None:

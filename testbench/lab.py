@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ..host.port.node import Programs
-from ..host.runtime import Runtime
+from ..host.runtime import Runtime, Stuck
 from ..layouts.description import Description, Kind, knobs
 from ..layouts.timing import timing_values
 from ..layouts.trace import Event, Mark
@@ -114,7 +114,7 @@ class Lab:
     def __init__(self, description: Description, sim: str, backend: Backend,
                  progress: Callable[[str, int, int], None] = lambda *_: None,
                  limit: int | None = None, say: Callable[[str], None] = lambda _: None, *,
-                 wave: bool = False) -> None:
+                 wave: bool = False, give_up: Callable[[Stuck], None] = lambda _: None) -> None:
         self.description = description
         self.sim = sim
         self.limit = LIMIT if limit is None else limit
@@ -122,6 +122,7 @@ class Lab:
         """Called with the current step, how much of it is done, and the total."""
         self.say = say
         """Called with a line that the user has to see at once."""
+        self._give_up = give_up
         self.account = Account()
         self.timeline: Any = None
         """A :class:`~nicbed.testbench.timeline.Timeline` that gets each run, or None."""
@@ -180,7 +181,8 @@ class Lab:
         attention = _attention(runtime, backend.mailbox, progress, 1 if direct else OFTEN)
         if isinstance(recording, Recording):
             attention = _recorded(attention, recording)
-        with watching(runtime, backend.mailbox, self.say), suppress(CancelledError):
+        with (watching(runtime, backend.mailbox, self.say, self._give_up),
+              suppress(CancelledError)):
             # Cancelled: the simulator ended, because a port waits and was given nothing.
             if direct:
                 await backend.serve(attention, [server.serve for server in runtime.servers],

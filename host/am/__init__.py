@@ -14,6 +14,7 @@ part is an object with one job, and knows only those before it in this list:
 - :mod:`.sending`: small packets out, and the backlog of packets without room;
 - :mod:`.bulk_sending`: transfers out;
 - :mod:`.acknowledging`: acknowledgements, NACKs and probes;
+- :mod:`.presence`: which peers are to be waited for, known beside the target;
 - :mod:`.settling`: postponed work: retransmission, time-outs;
 - :mod:`.bulk_receiving`: transfers in;
 - :mod:`.receiving`: packets in, to their handlers;

@@ -33,6 +33,7 @@ from .marks import (
     WINDOW_WAIT,
 )
 from .polling import Polling
+from .presence import Others
 from .receiving import Receiving
 from .sending import Sending
 from .settling import Settling
@@ -82,8 +83,9 @@ class Gam:
         self._sending = Sending(node, way, deadline, self.counters)
         self._bulk = BulkSending(self._sending, self._handlers, deadline)
         self._acknowledging = Acknowledging(self._sending, self._bulk, deadline, self.counters)
+        self._others = Others(node, self._ring, deadline)
         self._settling = Settling(self._sending, self._bulk, self._acknowledging,
-                                  deadline, self.counters)
+                                  deadline, self._others, self.counters)
         receiving = Receiving(self.peers, self._ring, self._handlers, self._sending, self._bulk,
                               self._acknowledging, self._settling)
         self._polling = Polling(self._ring, self._sending, self._acknowledging, self._settling,
@@ -129,6 +131,7 @@ class Gam:
         await self._sending.refresh()
         port.mark(CONTROL, END, 0)
         self.enabled = True
+        self._others.enabled()
 
     async def leave(self, spin: Spin | None = None) -> None:
         """The first step of :meth:`disable`: finish all own communication, and tell the others.
@@ -193,6 +196,7 @@ class Gam:
         await port.flush()
         port.waiting_for("")
         self.enabled = self._has_left = False
+        self._others.left = True
         self._settling.disabling = False
 
     # Small messages
@@ -458,7 +462,7 @@ def _peer(node: Node, way: Injection, number: int) -> Peer:
     it."""
     am = node.description.am
     peer = Peer(number, am.request_window, am.reply_window, am.chunk_packets * am.chunks,
-                am.retry_timeout)
+                am.retry_timeout, am.retries)
     peer.wire = tuple(way.header(number, beats * FLIT_BYTES - HEADER_BYTES) if beats > 2 else 0
                       for beats in range(wire.SMALL_BEATS + 1))
     peer.bulk_wire = way.header(number, wire.BULK_HEADER_BYTES, bulk=True)

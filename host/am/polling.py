@@ -37,7 +37,7 @@ class Polling:
     async def check(self, number: int, path: Charge | None, most: int) -> None:
         """Check once for a message. Handle it and those behind it, up to ``most``: peers that send
         as fast as this node handles must not keep the node from its own work."""
-        port, settling = self._port, self._settling
+        port, settling, ring = self._port, self._settling, self._ring
         if port.marking:
             begin = port.mark(EMPTY_POLL, BEGIN, number)
         else:
@@ -48,8 +48,9 @@ class Polling:
         while True:
             if port.count == BLOCK:
                 await port.executed
-            port.put_poll(self._ring.slot, self._ring.phase, 1, 0, F_ONCE)
+            port.put_poll(ring.slot, ring.phase, 1, 0, F_ONCE)
             await port.executed
+            ring.looked = port.cycle
             if port.status & TIMEOUT:
                 break
             await self._receiving.handle(begin)
@@ -91,7 +92,10 @@ class Polling:
                 sending.way.put_poll(settling.want_space, settling.want_ring, timeout)
             else:
                 port.put_poll(ring.slot, ring.phase, 1, timeout)
+            ring.waits = True
             await port.executed
+            ring.waits = False
+            ring.looked = port.cycle
             if port.status & (TIMEOUT | 0xF0):
                 port.mark(EMPTY_POLL, END, opened[3])
                 settling.blocked = False

@@ -24,12 +24,16 @@ class ReceiveRing:
         Slots taken since the start.
     entries
         How many slots there are.
+    looked
+        Cycle at which the program last looked at the slot.
+    waits
+        Whether it will wait for the slot to be filled as soon as it has done all other work.
     read
         Returns the beginning of the slot at an address, in the fields of :data:`.wire.SLOT`.
     """
 
     __slots__ = ("_node", "read", "entries", "_first", "_quarter", "_slot_bytes", "_told", "slot",
-                 "phase", "taken", "_turn")
+                 "phase", "taken", "looked", "waits", "_turn")
 
     near = True
 
@@ -44,6 +48,8 @@ class ReceiveRing:
         self.slot = 0
         self.phase = 1
         self.taken = 0
+        self.looked = 0
+        self.waits = False
         self._turn = min(self.entries, self._quarter)
         """The number of taken slots at which the ring ends or is to be reported."""
 

@@ -5,6 +5,7 @@ from .acknowledging import Acknowledging
 from .bulk_sending import BulkSending
 from .deadline import FAR, Deadline
 from .marks import BEGIN, CONTROL, END
+from .presence import Others
 from .sending import Sending
 from .window import Peer, PeerGone, Sender
 
@@ -35,11 +36,11 @@ class Settling:
     """
 
     __slots__ = ("idle", "keep_alive", "disabling", "blocked", "want_space", "want_ring",
-                 "_port", "_sending", "_bulk", "_acknowledging", "_deadline", "_counters",
-                 "_window", "_retries", "_timeout", "_c_timers", "_c_timer_peer")
+                 "_port", "_sending", "_bulk", "_acknowledging", "_deadline", "_others",
+                 "_counters", "_window", "_retries", "_timeout", "_c_timers", "_c_timer_peer")
 
     def __init__(self, sending: Sending, bulk: BulkSending, acknowledging: Acknowledging,
-                 deadline: Deadline, counters: dict[str, int]) -> None:
+                 deadline: Deadline, others: Others, counters: dict[str, int]) -> None:
         am = sending.node.description.am
         self.idle = 0
         self.keep_alive = am.keep_alive_polls
@@ -50,6 +51,7 @@ class Settling:
         self._bulk = bulk
         self._acknowledging = acknowledging
         self._deadline = deadline
+        self._others = others
         self._counters = counters
         self._window = am.request_window
         self._retries = am.retries
@@ -143,10 +145,14 @@ class Settling:
                 else:
                     self._counters["timeouts"] += 1
                     ending = self.disabling and peer.bye
-                    peer.late(cycle, LAST if ending else LONGEST)
+                    listened = self._others.listened(peer.number, peer.late_at)
+                    peer.late(cycle, LAST if ending else LONGEST, listened)
                     if peer.silent > (min(ENDED, self._retries) if ending else self._retries):
-                        gone = peer
-                    await self._sending.probe(peer)
+                        if (ending or peer.lost > self._retries
+                                or self._others.ended(peer.number)):
+                            gone = peer
+                    if gone is peer or listened or peer.silent <= self._retries:
+                        await self._sending.probe(peer)
             deadline = min(deadline, since + peer.patience)
         self._deadline.at = deadline
         port.mark(CONTROL, END, 0)

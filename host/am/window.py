@@ -58,7 +58,8 @@ class AmError(Exception):
 
 
 class PeerGone(Exception):
-    """A peer did not answer during ``am.retries`` time-outs in a row."""
+    """A peer did not answer during ``am.retries`` time-outs in a row. Its program has ended, or it
+    looked for messages all the time, so that the network loses them."""
 
     def __init__(self, me: int, peer: int, retries: int, timeout: int) -> None:
         super().__init__(f"node {peer} is gone: node {me} heard nothing from it through {retries} "
@@ -183,10 +184,11 @@ class Peer:
     __slots__ = ("number", "wire", "bulk_wire", "watched", "credits", "request", "reply", "bulk",
                  "senders", "acked", "expected", "gaps", "gapped", "owed", "owed_since", "owing",
                  "heard", "question", "late_at", "least", "mean", "deviation", "follows", "samples",
-                 "patience", "lossy", "silent", "gone", "bye", "unanswered", "transfers", "base",
-                 "received")
+                 "patience", "lossy", "silent", "retries", "lost", "gone", "bye", "unanswered",
+                 "transfers", "base", "received")
 
-    def __init__(self, number: int, credits: int, replies: int, packets: int, timeout: int) -> None:
+    def __init__(self, number: int, credits: int, replies: int, packets: int, timeout: int,
+                 retries: int) -> None:
         self.number = number
         self.wire: tuple[int, ...] = ()
         """Wire headers of small messages, by their beats."""
@@ -231,6 +233,9 @@ class Peer:
         """Whether a packet to the peer was lost."""
         self.silent = 0
         """Time-outs in a row since the peer was last heard."""
+        self.retries = retries
+        self.lost = 0
+        """Of these, time-outs in which it looked for messages."""
         self.gone = False
         self.bye = False
         self.unanswered = 0
@@ -252,7 +257,10 @@ class Peer:
 
     def measured(self, cycles: int) -> None:
         """Take a sample of the round trip. Jacobson's arithmetic: gains of 1/8 and 1/4, by
-        shifts."""
+        shifts. After more than ``am.retries`` time-outs in a row it is the time for which the
+        peer's program made no call, and none of the network's."""
+        if self.silent > self.retries:
+            return
         self.samples += 1
         if self.mean:
             error = cycles - (self.mean >> 3)
@@ -273,12 +281,15 @@ class Peer:
             for sender in self.senders:
                 sender.time(now)
 
-    def late(self, now: int, most: int) -> None:
-        """Note that a time-out has passed. The next one is twice as long, up to ``most``, and
-        follows the round trip from now on. A time-out shorter than ``am.retry_timeout`` does not
-        count as silence of the peer."""
+    def late(self, now: int, most: int, listened: bool) -> None:
+        """Note that a time-out has passed, in which the peer ``listened`` or not. The next one is
+        twice as long, up to ``most``, and follows the round trip from now on. A time-out shorter
+        than ``am.retry_timeout`` does not count as silence of the peer."""
         if self.patience >= self.least:
-            self.silent = 1 if self.heard > self.late_at else self.silent + 1
+            if self.heard > self.late_at:
+                self.silent = self.lost = 0
+            self.silent += 1
+            self.lost += listened
         self.late_at = now
         self.patience = max(self.patience, min(2 * self.patience, most))
         self.follow(now)

@@ -1,8 +1,8 @@
 """Fast Messages 1.1 over firmware ``fm``: :class:`Fm`, one object a node.
 
-The firmware forwards; all else is here: :mod:`.frames` (packets out of the ring and into the queue,
-room), :mod:`.returning` (return to sender), :mod:`.fm` (the public calls), :mod:`.costs` (what it
-costs).
+The firmware forwards; all else is here: :mod:`.lost` (what the network has lost), :mod:`.frames`
+(packets out of the ring and into the queue, room), :mod:`.returning` (return to sender), :mod:`.fm`
+(the public calls), :mod:`.costs` (what it costs).
 """
 
 from .fm import Fm

@@ -14,6 +14,7 @@ from ..port.sent_again import SentAgain
 from ..processor.loader import NicProcessor
 from ..processor.queue import CoherentQueue, PioQueue, SendQueue
 from . import costs
+from .lost import Lost, losses
 
 __all__ = ["FmError", "Frames", "Packet"]
 
@@ -88,6 +89,11 @@ class Frames:
             # A doorbell a slot: so many that none finds the doorbell queue full.
             slots = min(slots, description.processor.doorbell_queue)
         self._count = slots
+        self._lost: Lost | None = None
+        if why := losses(description):
+            self._lost = lost = node.run_service(Lost)
+            lost.why = why
+            lost.waiting[node.number] = self._empty
         self._queue: SendQueue
         self._c_taken = port.path(costs.TAKEN)
 
@@ -122,6 +128,8 @@ class Frames:
         queue = self._queue
         if queue.room.free <= 0:
             await queue.wait()
+        if self._lost is not None:
+            self._lost.sent(self.node.number, destination, number, self.port.cycle, _what(header))
         owed = min(self.owed[destination], ACCEPTED_MAX)
         self.owed[destination] -= owed
         words = [int.from_bytes(payload[at:at + 8], "little") for at in range(0, len(payload), 8)]
@@ -158,8 +166,14 @@ class Frames:
             self.counters["malformed"] += 1
             return None
         payload = self.memory.read(self.slot + PAYLOAD, -(-size // 8) * 8)
-        return Packet(source, header & KEPT, payload,
-                      completion >> TRACE & TRACE_MASK), fields["accepted"]
+        number = completion >> TRACE & TRACE_MASK
+        if self._lost is not None:
+            self._lost.arrived(source, self.node.number, number)
+        return Packet(source, header & KEPT, payload, number), fields["accepted"]
+
+    def _empty(self) -> bool:
+        """Whether no packet is at the ring's head; looked at beside the target."""
+        return self.memory.word(self.slot) & 1 != self._phase
 
     async def advance(self) -> None:
         """Go on to the next slot; the NIC hears of it now and then."""
@@ -188,6 +202,15 @@ class Frames:
         port.work("copy_word", -(-size // 8))
         if size:
             port.put_touch(target, size, store=True)
+
+
+def _what(header: int) -> str:
+    """The packet with this header, in words."""
+    fields = FM_HEADER.unpack(header & 0xFFFF_FFFF)
+    if fields["kind"] == FmKind.ACCEPTED:
+        return "an answer to messages that were accepted"
+    back = "sent back " if fields["returned"] else ""
+    return f"a message for handler {fields['handler']} {back}".rstrip()
 
 
 KINDS = frozenset(int(kind) for kind in FmKind)

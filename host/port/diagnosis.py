@@ -1,9 +1,9 @@
 """Operations in words, for the diagnosis of a run that never ends."""
 
-from ...layouts.operations import ENTRY, NIC_BASE, NIC_BYTES, Flag, Op
+from ...layouts.operations import ENTRY, NIC_BASE, NIC_BYTES, WORK_BITS, Flag, Op
 from ...layouts.registers import REGISTERS
 
-__all__ = ["steps", "place"]
+__all__ = ["steps", "place", "work"]
 
 _REGISTERS = {register.offset: register.name for register in REGISTERS}
 
@@ -25,6 +25,22 @@ def steps(entries: bytes | bytearray | memoryview, count: int) -> str:
             text += f" (at most {length} cycles)"
         found.append(text)
     return "; ".join(found) if found else "nothing yet"
+
+
+def work(entries: bytes | bytearray | memoryview, count: int) -> int:
+    """Cycles of work in the first ``count`` entries of a block: they take as long at least, but for
+    waits that an interrupt ends."""
+    ticks = 0
+    for index in range(count):
+        word, spent, _, _, _, _, before, *_ = ENTRY.unpack_from(entries, index * ENTRY.size)
+        match Op(word & 15):
+            case Op.POLL:
+                ticks += before & 0xFFFF_FFFF
+            case Op.WATCH:
+                pass
+            case _:
+                ticks += spent
+    return ticks >> WORK_BITS
 
 
 def place(address: int) -> str:

@@ -14,9 +14,18 @@ from .memory import Allocator
 from .port import Port
 from .running import Running, RunningPort
 
-__all__ = ["KernelNode", "Node", "NodeNic", "Program", "Programs", "ToldOfEnds"]
+__all__ = ["Explains", "KernelNode", "Node", "NodeNic", "Program", "Programs", "ToldOfEnds"]
 
 Service = TypeVar("Service")
+
+
+@runtime_checkable
+class Explains(Protocol):
+    """A service of the run (:meth:`Node.run_service`) that says more about why it does not end."""
+
+    def diagnosis(self, now: int) -> list[str]:
+        """Lines about what waits for whom at cycle ``now``, where the ports do not tell."""
+        ...
 
 
 @runtime_checkable
@@ -365,6 +374,10 @@ class NodeNic(Node):
     @property
     def home(self) -> int:
         return self._node.number
+
+    @property
+    def programs(self) -> list[tuple[int, int]]:
+        return self._node.programs
 
     def address_on(self, node: int) -> int:
         return node * self.nics + self._nic

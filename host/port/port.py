@@ -29,7 +29,7 @@ from ...layouts.operations import (
 )
 from ...layouts.trace import TICKS, Kind
 from .costs import Costs
-from .diagnosis import steps
+from .diagnosis import steps, work
 from .forgotten import forgotten
 from .sent_again import SentAgain
 from .suspension import EXECUTED, NOTHING
@@ -50,6 +50,8 @@ PROCESS = 20
 """Lowest bit of the process in an entry's word 0."""
 
 W_DELAY = int(Op.DELAY)
+LONG = 10_000
+"""Cycles of work that a diagnosis tells of."""
 W_READ = int(Op.PIO_READ)
 W_WRITE = int(Op.PIO_WRITE)
 W_POSTED = int(Op.PIO_WRITE) | Flag.POSTED << 8
@@ -138,7 +140,7 @@ class Port(Work):
     __slots__ = ("number", "node", "cpu", "entries", "count", "cycle", "status", "data", "log",
                  "waiting_text", "given", "given_at", "open_marks", "_answers", "executed",
                  "_check", "_process", "_write", "sent_again", "queue",
-                 "_settles", "marking")
+                 "_settles", "marking", "_lined_up_at", "_followed_at")
 
     def __init__(self, number: int, node: int, costs: Costs, cpu: int = 0,
                  entries: bytearray | memoryview | None = None,
@@ -161,7 +163,7 @@ class Port(Work):
         self.sent_again: list[SentAgain] = []
         self.waiting_text: str | Callable[[], str] = ""
         self.given = 0
-        self.given_at = 0
+        self.given_at = self._lined_up_at = self._followed_at = 0
         self.open_marks: list[tuple[list[int], int, int]] = []
         self._answers = answers
         self._process = 0
@@ -537,12 +539,14 @@ class Port(Work):
         the target's memory, goes there now."""
         self.queue.append((self.entries, self.count, self.open_marks))
         self.entries, self.count, self.open_marks = self.queue.popleft()
+        self._lined_up_at = self.given_at
 
     def follow(self) -> bool:
         """Take the block that follows the one just executed. Whether it goes to the target at once;
         else it is the one being put together, and the program goes on."""
         entries, self.count, self.open_marks = self.queue.popleft()
         self.entries[:] = entries
+        self._followed_at = self.given_at
         if self.queue:
             return True
         settles, self._settles = self._settles, False
@@ -585,8 +589,20 @@ class Port(Work):
         word: int = _unpack(self._answers, index * ANSWER_BYTES)[2]
         return word
 
-    def describe(self) -> str:
-        """The port's state: its block, what its program waits for, and since which cycle."""
+    def computes_until(self) -> int:
+        """The cycle until which the work in the block, and in those that follow it, takes the CPU,
+        at the least."""
+        return self.given_at + work(self.entries, self.given) + sum(
+            work(entries, count) for entries, count, _ in self.queue)
+
+    def describe(self, now: int) -> str:
+        """The port's state at cycle ``now``: its block, what its program waits for, and since which
+        cycle; or that it computes, if it will do so for long."""
         text = self.waiting_text if isinstance(self.waiting_text, str) else self.waiting_text()
+        if now + LONG < (until := self.computes_until()):
+            follows = self.queue or self._followed_at == self.given_at
+            since = self._lined_up_at if follows else self.given_at
+            then = f", and then waits for {text}" if text else ""
+            return f"has computed since cycle {since}, until cycle {until}{then}"
         reason = f"waits for {text}: " if text else ""
         return f"{reason}{steps(self.entries, self.given)}, since cycle {self.given_at}"

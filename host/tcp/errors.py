@@ -10,7 +10,8 @@ class Errno(Enum):
 
     ECONNRESET = "the peer has reset the connection"
     ECONNREFUSED = "nobody listens there"
-    ETIMEDOUT = "the peer does not answer"
+    ETIMEDOUT = ("the peer does not answer through tcp.retries time-outs: a node answers while it "
+                 "waits and in Tcp.compute, not while Port.delay occupies its CPU")
     EPIPE = "this end has ended its sending, or the peer has gone"
     ENOTCONN = "the socket is not connected"
     EISCONN = "the socket is connected or listens"

@@ -73,25 +73,40 @@ async def carry_out(make_backend: Callable[[dict[str, Any], Progress], Any]) -> 
     reports = _Reports(int(os.environ["NICBED_REPORTS"]))
     sys.stdout = reports  # type: ignore[assignment]
     timeline = None
+
+    def give_up(error: BaseException) -> None:
+        """A program goes on whatever is raised in it: its process ends here."""
+        _store(wanted["answer"], _error(error))
+        os._exit(1)
+
     try:
         function = _function(wanted["function"])
         lab = Lab(wanted["description"], wanted["sim"], make_backend(wanted, reports.progress),
-                  reports.progress, wanted["limit"], reports.say, wave=wanted["wave"])
+                  reports.progress, wanted["limit"], reports.say, wave=wanted["wave"],
+                  give_up=give_up)
         if wanted["timeline"] is not None:
             from ..timeline import Timeline
             timeline = lab.timeline = Timeline(Path(wanted["timeline"]))
         answer = {"result": await function(lab, **wanted["arguments"])}
         data = pickle.dumps(answer)
     except BaseException as error:
-        notes = getattr(error, "__notes__", [])
-        data = pickle.dumps({
-            "error": [type(error).__name__, str(error), [str(note) for note in notes],
-                      "".join(traceback.format_exception(error))]})
+        data = _error(error)
     if timeline is not None:
         for line in timeline.close():
             reports.say(line)
-    part = wanted["answer"] + ".part"
+    _store(wanted["answer"], data)
+    reports.close()
+
+
+def _error(error: BaseException) -> bytes:
+    notes = getattr(error, "__notes__", [])
+    return pickle.dumps({
+        "error": [type(error).__name__, str(error), [str(note) for note in notes],
+                  "".join(traceback.format_exception(error))]})
+
+
+def _store(place: str, data: bytes) -> None:
+    part = place + ".part"
     with open(part, "wb") as file:
         file.write(data)
-    os.replace(part, wanted["answer"])
-    reports.close()
+    os.replace(part, place)

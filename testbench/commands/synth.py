@@ -30,7 +30,7 @@ def run_synth(board: str, *, nic: str, overrides: Sequence[str], layer: str, clo
         from ..synth.program import try_loader
 
         try_loader()
-    description = load.for_layer(load.load(nic, overrides), layer)
+    description = load.for_layer(load.load(nic, overrides), layer, ours=False)
     clock_mhz = parse_clock(clock) if clock else chosen.clock_mhz
 
     from ..report import document as files

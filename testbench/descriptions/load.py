@@ -101,15 +101,16 @@ def fit_table(nic: str) -> dict[str, Any]:
     return table
 
 
-def for_layer(description: Description, layer: str) -> Description:
+def for_layer(description: Description, layer: str, *, ours: bool = True) -> Description:
     """``description`` with via.design = 'auto' resolved: firmware or an engine if layer via runs,
     neither otherwise; and with what the layer needs. To be called before anything is built or
-    written.
+    written. ``ours``: programs of nicbed's own will run, each of whose messages must arrive once.
 
     Raises
     ------
     UserError
-        The layer needs a NIC processor or a send ring, and the description has none; it drives
+        The layer needs a NIC processor or a send ring, and the description has none; it sends
+        nothing again, and the fabric loses packets, or brings them twice; it drives
         nodes with one NIC, and they have several; or the bus is not coherent, and it flushes no
         lines.
     """
@@ -118,6 +119,13 @@ def for_layer(description: Description, layer: str) -> Description:
     if below in ("gm", "fm") and description.nic.processor == "none":
         raise UserError(f"nic.processor = none: {name} is firmware of the NIC processor; "
                         "try --set nic.processor=picorv32")
+    if ours and below == "fm":
+        for fault in ("drop", "corrupt", "duplicate"):
+            if probability := getattr(description.faults, fault):
+                raise UserError(f"faults.{fault} = {probability}: {name} sends nothing again: what "
+                                "the network loses is lost, and what it brings twice is handled "
+                                "twice; a benchmark would never end. A program of your own, by "
+                                "nicbed run, may count what arrives")
     if below in ("rpc", "tcp") and (description.nic.processor != "none"
                            or description.am.message_processor != "none"):
         raise UserError(f"{name} takes interrupts of the NIC's receive ring: nic.processor and "

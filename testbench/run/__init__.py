@@ -6,8 +6,7 @@ In the order in which to read:
   loop
 - :mod:`.sent_again`: Checks whether packets were sent again, which must not happen on a network
   without losses
-- :mod:`.watchdog`: Reports, and in the end stops, a host program that never lets target time
-  advance
+- :mod:`.watchdog`: Ends a host program that never lets target time advance
 - :mod:`.branches`: Runs that begin alike: the beginning is simulated once, and each run goes on in
   a fork
 """

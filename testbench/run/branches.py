@@ -8,13 +8,13 @@ Its result is that of a run from reset.
 
 import os
 import pickle
-import signal
 import sys
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, TypeVar
 
 from ..backends.forked import fork
 from .sent_again import Account
+from .watchdog import unwatched
 
 __all__ = ["branches"]
 
@@ -104,19 +104,18 @@ class _Split:
     def _fork(self) -> bool:
         """Fork, and wait for the new process. Return whether this is the new one."""
         reading, writing = os.pipe()
-        watch = signal.getitimer(signal.ITIMER_VIRTUAL)
-        child = fork()
-        if child == 0:
-            os.close(reading)
-            self._pipe = writing
-            self._lab.account = Account()
-            signal.setitimer(signal.ITIMER_VIRTUAL, *watch)  # run.watchdog: no fork has it
-            return True
-        os.close(writing)
-        with os.fdopen(reading, "rb") as pipe:
-            self.answers.append(pipe.read())
-        os.waitpid(child, 0)
-        return False
+        with unwatched():
+            child = fork()
+            if child == 0:
+                os.close(reading)
+                self._pipe = writing
+                self._lab.account = Account()
+                return True
+            os.close(writing)
+            with os.fdopen(reading, "rb") as pipe:
+                self.answers.append(pipe.read())
+            os.waitpid(child, 0)
+            return False
 
     def leave(self, *results: Any) -> None:
         """End a process that ends with its run, which has ended with the one of ``results``, or

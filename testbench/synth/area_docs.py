@@ -32,7 +32,7 @@ def planned(title: str) -> Plan:
     """The logic behind a board's pins with one of NICS. The configuration's hash is 0 there,
     because the bits of a real hash would affect the logic."""
     nic, layer, overrides = NICS[title]
-    description = load.for_layer(load.load(nic, overrides), layer)
+    description = load.for_layer(load.load(nic, overrides), layer, ours=False)
     return without_board(BoardCore(description=description, divisor=16, frames=FRAMES,
                                    identity=bytes(32)))
 

@@ -30,7 +30,7 @@ def main(nic: str, overrides: tuple[str, ...], layer: str, divisor: int, out: Pa
     from ..commands.output import progress_bar
     from ..report.document import save
 
-    description = load.for_layer(load.load(nic, overrides), layer)
+    description = load.for_layer(load.load(nic, overrides), layer, ours=False)
     need("yosys")
     check_places(out.parent, None)
     with progress_bar("gates") as tell, tool_errors():

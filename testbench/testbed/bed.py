@@ -180,7 +180,7 @@ class Testbed:
         from .program import FUNCTION, carried, everywhere, received, source
 
         check_layer(layer)
-        description = load.for_layer(self._with(knobs), layer)
+        description = load.for_layer(self._with(knobs), layer, ours=False)
         programs = everywhere(program, description)
         label = getattr(program, "__name__", "programs")
         found = self.job(FUNCTION, {"programs": carried(programs), "file": source(programs),
@@ -238,8 +238,8 @@ class Testbed:
             else:
                 over = layer or next((one.layer for one in found.values()), "am")
                 check_layer(over)
-                found[name] = measurement.area(load.for_layer(self._with(knobs), over), layer=over,
-                                               sim=self.sim)
+                found[name] = measurement.area(
+                    load.for_layer(self._with(knobs), over, ours=False), layer=over, sim=self.sim)
         return {name: found[name] for name in names}
 
     def prepared_experiment(self, file: str | Path, arguments: Sequence[str] = (), *,
@@ -247,7 +247,7 @@ class Testbed:
         """What :meth:`experiment` measures, without measuring it."""
         check_layer(layer)
         return measurement.experiment(Path(file), arguments, load.for_layer(
-            self._description, layer), layer=layer, sim=self.sim)
+            self._description, layer, ours=False), layer=layer, sim=self.sim)
 
     def mpi_program(self, files: Sequence[Path], arguments: Sequence[str] = (), *, work: Path,
                     flags: str = "") -> Measurement:

@@ -294,3 +294,26 @@ def test_calls_from_one_port_again_and_again_use_one_buffer():
                 await tcp.compute(20_000)
 
     assert run([server, client], tcp__time_wait=400_000) == [1, None]
+
+
+@pytest.mark.parametrize("interrupted", [True, False])
+def test_a_peer_that_computes_answers_and_one_that_delays_does_not(interrupted):
+    """The error says so."""
+    cycles, length = 30_000_000, 100_000
+
+    async def caller(tcp, socket):
+        if interrupted:
+            await socket.sendall(bytes(length))
+            return
+        with pytest.raises(TcpError, match="not while Port.delay occupies its CPU") as error:
+            await socket.sendall(bytes(length))
+        assert error.value.code is Errno.ETIMEDOUT
+
+    async def late(tcp, socket):
+        if interrupted:
+            await tcp.compute(cycles)
+            assert len(await read_all(socket, length)) == length
+        else:
+            await tcp.stack.port.delay(cycles)
+
+    run(pair(caller, late))

@@ -183,3 +183,14 @@ def test_the_design_points_of_via_differ_in_their_keys_alone():
 def test_difference_names_each_knob_that_differs():
     assert difference([load(), load("ideal"), load(overrides=["link.bytes_per_cycle=160/33"])])[
         "link.bytes_per_cycle"] == [2, 2, "160/33"]
+
+
+@pytest.mark.parametrize("fault", ["drop", "corrupt", "duplicate"])
+def test_what_sends_nothing_again_needs_a_network_that_loses_nothing(fault):
+    lossy = load("default", ["nic.processor=picorv32", f"faults.{fault}=0.1", "faults.delay=0.1"])
+    with pytest.raises(UserError, match=f"^faults.{fault} = 0.1: layer fm sends nothing again"):
+        for_layer(lossy, "fm")
+    assert for_layer(lossy, "fm", ours=False).faults == lossy.faults
+    for layer in ("am", "gm", "mpl"):
+        for_layer(lossy, layer)
+    for_layer(load("default", ["nic.processor=picorv32", "faults.delay=0.1"]), "fm")

@@ -124,5 +124,5 @@ def test_some_program_has_to_ask():
 
 def test_a_fork_that_spends_no_time_is_stopped(monkeypatch):
     monkeypatch.setenv("NICBED_PATIENCE", "0.6")
-    with pytest.raises(RunError, match="node 1's program spends no target time"):
+    with pytest.raises(RunError, match="node 1's program has computed for 0.6 s"):
         branched([1000, 1])
