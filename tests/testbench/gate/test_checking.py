@@ -125,6 +125,11 @@ def test_a_split_that_is_not_kept_does_not_hold() -> None:
         found = check(entry(), kept, now(kept=after))
         assert not found.holds and "accept again" in text(found)
     assert check(entry(), Kept(CONFIG, None), now(kept=Kept(CONFIG, None))).holds
+    assert check(entry(), None, now(kept=Kept(CONFIG, None))).holds
+    area = Kept(CONFIG, None, {"merge": {"lut": 3}})
+    assert not check(entry(), None, now(kept=area)).holds
+    found = check(entry(), area, now(kept=Kept(CONFIG, None, {"merge": {"lut": 4}})))
+    assert found.area == (("merge: lut", 3, 4),) and found.trip is None and not found.unknown
 
 
 def test_reports_say_what_moved(capsys: pytest.CaptureFixture[str]) -> None:
