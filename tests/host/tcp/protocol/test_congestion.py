@@ -75,6 +75,13 @@ def test_the_threshold_is_half_of_what_is_under_way_and_two_segments_at_least(un
     assert congestion.window == threshold + MSS * MSS // threshold
 
 
+def test_after_a_time_out_slow_start_goes_on_to_two_segments_at_least():
+    congestion = Congestion(MSS)
+    congestion.timed_out(90)
+    congestion.acknowledged(30)
+    assert congestion.window == 130
+
+
 def test_each_further_duplicate_lets_a_segment_go():
     congestion = lossy()
     assert duplicates(congestion, 1000, 4) == [False] * 4

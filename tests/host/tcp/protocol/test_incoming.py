@@ -48,6 +48,12 @@ def test_pieces_in_any_order_against_a_set_of_bytes(start, seed):
     assert got + b"".join(incoming.read(100)) == data and incoming.finished
 
 
+def test_a_fin_alone_beyond_a_gap_keeps_nothing():
+    incoming = Incoming(100, 0, 10)
+    assert incoming.put(5, b"", True) == 0 and not incoming.gaps and not incoming.finished
+    assert incoming.put(0, b"01234", False) == 6 and incoming.finished
+
+
 def test_what_is_kept_twice_is_kept_once():
     incoming = Incoming(100, 0, 10)
     for _ in range(3):
