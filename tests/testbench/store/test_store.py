@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -275,6 +276,27 @@ def test_who_wants_what_is_being_measured_waits(tmp_path: Path) -> None:
                                  "0.2"]) for _ in range(4)]
     assert [one.wait(timeout=60) for one in several] == [0] * 4
     assert log.read_text().split() == ["in", "out"] * 4
+
+
+def test_two_do_not_hold_a_key(tmp_path: Path) -> None:
+    """The second has it when the first gives it back, and not before; another key is another's."""
+    store, wanted = Store(tmp_path / "s"), "ab" + "0" * 22
+    asks, has = threading.Event(), threading.Event()
+
+    def second() -> None:
+        asks.set()
+        with store.claim(wanted):
+            has.set()
+
+    thread = threading.Thread(target=second)
+    with store.claim(wanted):
+        thread.start()
+        assert asks.wait(60) and not has.wait(0.3)
+        with store.claim("ab" + "1" * 22):
+            assert not has.is_set()
+    assert has.wait(60)
+    thread.join()
+    assert not list(store.root.rglob("*.lock"))
 
 
 def test_who_is_killed_holds_nothing(tmp_path: Path) -> None:
