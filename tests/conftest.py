@@ -12,6 +12,8 @@ from amaranth.hdl import UnusedElaboratable
 from hypothesis import HealthCheck, settings
 from nicbed.firmware import tools
 
+from tests.labs.durations import Durations
+
 warnings.filterwarnings("error", category=DeprecationWarning, module="nicbed")
 
 
@@ -29,9 +31,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--full", action="store_true", help="run what takes longer, too")
     parser.addoption("--update", action="store_true",
                      help="write generated pages anew instead of comparing them")
+    parser.addoption("--cpu-durations", type=int, metavar="N",
+                     help="print the N phases of tests that took most CPU time, and its sum")
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    if (count := config.getoption("--cpu-durations")) is not None:
+        config.pluginmanager.register(Durations(count))
     config.addinivalue_line("markers", "full: takes long; run by `nicbed test --full` only")
     # Blocks that a test only asks for their properties, that refuse their parameters, or whose
     # netlist is known. They may be forgotten in a test or between two.

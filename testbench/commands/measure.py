@@ -102,7 +102,7 @@ def run_tests(arguments: Sequence[str]) -> int:
     root = Path(__file__).resolve().parents[2]
     if not (root / "tests").is_dir():
         raise UserError("the tests are in the repository: run ./nicbed test in a clone", status=1)
-    chosen = ["--durations=30" if one == "--durations" else one for one in arguments]
+    chosen = ["--cpu-durations=30" if one == "--durations" else one for one in arguments]
     if "-n" not in chosen and not any(one.startswith("-n") for one in chosen):
         chosen += ["-n", "2", "--dist", "loadfile"]
     return subprocess.run([sys.executable, "-m", "pytest", *chosen], cwd=root).returncode

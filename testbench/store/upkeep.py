@@ -61,16 +61,15 @@ def prune(found: Iterable[Kept], *, older: float | None, larger: int | None) -> 
         Something cannot be removed.
     """
     now = time.time()
-    going, staying = [], []
+    going = []
     room = larger
     for one in sorted(found, key=lambda one: -one.used):
         fits = room is None or one.bytes <= room
         if (older is not None and now - one.used > older) or not fits:
             going.append(one)
             room = room if fits or room is None else 0  # what is older goes, too
-        else:
-            staying.append(one)
-            room = None if room is None else room - one.bytes
+        elif room is not None:
+            room -= one.bytes
     for one in going:
         _remove(one.path)
     return going

@@ -88,9 +88,8 @@ class Incoming:
         self.expected = self.expected + len(data) & MASK
 
     def _take(self, sequence: int, data: bytes | memoryview) -> None:
-        new = data[distance(sequence, self.expected):]
-        if new:
-            self._append(new)
+        """What is new of bytes that end beyond ``expected``."""
+        self._append(data[distance(sequence, self.expected):])
 
     def _fill(self) -> None:
         """What was kept is in order now, as far as it is."""

@@ -42,6 +42,19 @@ def test_bandwidth_gives_g_a_byte(tmp_path: Path) -> None:
     assert found.byte_gap == pytest.approx(0.25 / 50e6)
 
 
+def test_other_results_are_passed_over(tmp_path: Path) -> None:
+    """And each figure is its own: every one of these is another."""
+    files = [result(tmp_path, "rtt", {}, "a"), logp(tmp_path), result(tmp_path, "mm", {}, "b"),
+             bulk(tmp_path)]
+    assert parameters(files) == parameters([logp(tmp_path), bulk(tmp_path)])
+
+
+def test_a_platform_says_where_it_is_from() -> None:
+    text = written("simgrid", FOUND)
+    assert text.startswith('<?xml version="1.0"?>\n<!DOCTYPE platform SYSTEM')
+    assert "<!-- nicbed, am: logp a, bulk b -->" in text and "\n  <cluster " in text
+
+
 def test_options_of_loggopsim() -> None:
     comment, options = written("loggopsim", FOUND).splitlines()
     assert comment.startswith("# nicbed, am: logp a, bulk b")

@@ -1,10 +1,12 @@
 """What moved, from observations; and the reports of it."""
 
 import dataclasses
+from fractions import Fraction
 from xml.etree import ElementTree
 
 import pytest
-from nicbed.testbench.gate.checking import check
+from nicbed.testbench.benches.common.headline import Headline
+from nicbed.testbench.gate.checking import check, compare
 from nicbed.testbench.gate.file import Entry, Value
 from nicbed.testbench.gate.record import Kept
 from nicbed.testbench.gate.report import junit, lines, markdown, summary, text
@@ -50,6 +52,46 @@ def test_a_block_that_is_busy_longer_is_named() -> None:
     assert "g is bound by the host no more: by the link" in text(found)
 
 
+@pytest.mark.parametrize("more", [Fraction(1, 10**6), Fraction(-1, 10**6), Fraction(1, 64)])
+def test_the_smallest_move_of_a_part_counts(more: Fraction) -> None:
+    """There is no tolerance: what is not the same has moved, whichever way."""
+    moved = dataclasses.replace(
+        SPLIT, total=100 + more,
+        flights=([("uplink", 7 + more), ("receive DMA", Fraction(18))], SPLIT.flights[1]))
+    found = check(entry(), KEPT, now(kept=Kept(CONFIG, moved)))
+    assert not found.holds and not found.moved and not found.blocks
+    assert found.parts == (("out: uplink", 7, float(7 + more)),)
+    assert found.trip == (100, float(100 + more))
+
+
+@pytest.mark.parametrize("more", [2e-8, -2e-8, 1e-4])
+def test_the_smallest_move_of_a_block_counts(more: float) -> None:
+    busy = dataclasses.replace(SPLIT, blocks={"host, node 0": 1.0, "link, node 0": 0.5 + more})
+    found = check(entry(), KEPT, now(kept=Kept(CONFIG, busy)))
+    [(name, one, other)] = found.blocks
+    assert not found.holds and not found.parts and name == "link, node 0"
+    assert (one, other) == (25, pytest.approx(25 + 50 * more, abs=1e-9))
+
+
+@pytest.mark.parametrize("accepted, value, more", [
+    (20.5, 20.500001, 1e-6), (20.5, 20.499999, -1e-6), (60, 61, 1), (60, 60.0, 0),
+    ("none", 20.5, None)])
+def test_a_figure_says_by_how_much_it_moved(accepted: Value, value: float, more: float | None
+                                            ) -> None:
+    [row] = compare("logp", {"o_s": accepted}, [Headline("o_s", value)])
+    assert row.holds == (more == 0)
+    assert row.more == (None if more is None else pytest.approx(more, abs=1e-12))
+
+
+def test_a_block_that_comes_or_goes_is_named() -> None:
+    few, many = ({"merge": {"lut": 3}}, {"merge": {"lut": 3, "ram": 1}, "send_dma": {"lut": 1}})
+    for before, after, moved in ((few, many, (("merge: ram", 0, 1), ("send_dma: lut", 0, 1))),
+                                 (many, few, (("merge: ram", 1, 0), ("send_dma: lut", 1, 0)))):
+        found = check(entry(), dataclasses.replace(KEPT, area=before),
+                      now(kept=dataclasses.replace(KEPT, area=after)))
+        assert not found.holds and found.area == moved and found.measured_area
+
+
 def test_a_block_with_another_area_is_named() -> None:
     area = {"send_dma": {"lut": 20, "ram": 1}, "merge": {"lut": 3, "ram": 0}}
     before = dataclasses.replace(KEPT, area=area)
@@ -83,6 +125,11 @@ def test_a_split_that_is_not_kept_does_not_hold() -> None:
         found = check(entry(), kept, now(kept=after))
         assert not found.holds and "accept again" in text(found)
     assert check(entry(), Kept(CONFIG, None), now(kept=Kept(CONFIG, None))).holds
+    assert check(entry(), None, now(kept=Kept(CONFIG, None))).holds
+    area = Kept(CONFIG, None, {"merge": {"lut": 3}})
+    assert not check(entry(), None, now(kept=area)).holds
+    found = check(entry(), area, now(kept=Kept(CONFIG, None, {"merge": {"lut": 4}})))
+    assert found.area == (("merge: lut", 3, 4),) and found.trip is None and not found.unknown
 
 
 def test_reports_say_what_moved(capsys: pytest.CaptureFixture[str]) -> None:

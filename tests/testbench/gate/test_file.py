@@ -78,6 +78,15 @@ def test_a_first_file_is_what_was_asked_for(tmp_path: Path) -> None:
         first(path, entry)
 
 
+def test_a_first_file_says_what_is_not_usual_alone(tmp_path: Path) -> None:
+    path = tmp_path / "gate.toml"
+    first(path, Entry("near", "default", ("logp",)))
+    text = path.read_text()
+    assert text.startswith("# What `nicbed gate check` holds to, to the last digit.\n")
+    assert not any(word in text for word in ("nodes", "layer", "why", "set"))
+    assert read(path).reason == ""
+
+
 @pytest.mark.parametrize("text, told", [
     ("[", "not TOML"),
     ("", r"has tables \[\[gate\]\]"),

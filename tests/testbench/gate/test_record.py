@@ -12,9 +12,17 @@ from tests.testbench.gate.fakes import CONFIG, KEPT
 def test_what_was_kept_comes_back(tmp_path: Path) -> None:
     gate = tmp_path / "gate.toml"
     assert recall(gate) == {}
-    kept = {"near": KEPT, "far": Kept(CONFIG, None)}
+    kept = {"near": KEPT, "far": Kept(CONFIG, None),
+            "small": Kept(CONFIG, None, {"merge": {"lut": 3, "ram": 0}})}
     keep(gate, kept)
     assert recall(gate) == kept
+
+
+def test_a_file_that_cannot_be_read_is_told(tmp_path: Path) -> None:
+    gate = tmp_path / "gate.toml"
+    beside(gate).mkdir()
+    with pytest.raises(UserError, match="gate.json: cannot be read: Is a directory"):
+        recall(gate)
 
 
 @pytest.mark.parametrize("text, told", [

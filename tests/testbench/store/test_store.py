@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -16,6 +17,7 @@ from nicbed import Testbed, UserError
 from nicbed.testbench.backends import kept as simulators
 from nicbed.testbench.report import document as files
 from nicbed.testbench.store import Store, Trouble, key, standard
+from nicbed.testbench.store.store import age
 from nicbed.testbench.store.upkeep import Kept, kept, parse_age, parse_size, prune, verify
 from nicbed.testbench.testbed.listener import Listener
 
@@ -192,6 +194,58 @@ def test_a_full_or_read_only_store_costs_the_keeping_alone(
     assert not list(bed.store.root.rglob("*.json")) and not list(bed.store.root.rglob(".*.json.*"))
 
 
+def test_what_was_used_last_is_first(bed: Counted) -> None:
+    """A look is a use: what is asked for stays when a store is pruned."""
+    bed.bench("rtt")
+    bed.bench("overhead")
+    for place, one in enumerate(sorted(bed.store.entries(), key=lambda one: str(one.path))):
+        os.utime(one.path, (1000 + place, 1000 + place))
+    last, first = bed.store.entries()
+    assert last.used == 1001 and first.used == 1000
+    bed.bench(str(first.about["benchmark"]))
+    assert bed.store.entries()[0].path == first.path
+    assert bed.store.entries()[0].used > time.time() - 60
+
+
+def test_what_is_kept_is_listed_by_what_it_is(bed: Counted, tmp_path: Path,
+                                              monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NICBED_CACHE", str(tmp_path / "cache"))
+    bed.bench("rtt", knobs={"fabric.nodes": 4})
+    path = entry(bed)
+    [listed] = kept(bed.store)
+    assert (listed.kind, listed.what, listed.path) == ("results", "rtt am verilator, 4 nodes", path)
+    assert listed.bytes == path.stat().st_size and kept(bed.store, ["builds"]) == []
+    path.write_bytes(b'{"format": 9, "key": "a", "sha256": "b"}')
+    assert [one.what for one in kept(bed.store)] == ["damaged"]
+    folder = tmp_path / "cache" / "verilator"
+    folder.mkdir(parents=True)
+    (folder / "notes").mkdir()
+    (folder / ("0" * 24)).write_text("a file")
+    assert kept(None) == []
+
+
+def test_a_store_says_its_version(bed: Counted) -> None:
+    bed.bench("rtt")
+    mark = bed.store.root / "store.json"
+    assert json.loads(mark.read_text()) == {"format": 1}
+    before = mark.stat().st_mtime_ns
+    os.utime(mark, (1, 1))
+    bed.bench("overhead")
+    assert mark.stat().st_mtime == 1 < before  # written once
+
+
+def test_trouble_ends_a_command_with_1() -> None:
+    assert Trouble("damaged").status == 1
+
+
+@pytest.mark.parametrize(("past", "said"), [
+    (0, "0 s"), (-5, "0 s"), (59, "59 s"), (60, "1 min"), (3599, "60 min"), (3600, "1 h"),
+    (86399, "24 h"), (86400, "1 d"), (3 * 86400, "3 d")])
+def test_an_age_is_told_in_its_unit(monkeypatch: pytest.MonkeyPatch, past: int, said: str) -> None:
+    monkeypatch.setattr(time, "time", lambda: 1e9)
+    assert age(1e9 - past) == said
+
+
 def test_a_store_where_no_folder_can_be(bed: Counted, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     bed.store = Store(tmp_path / "file" / "store")
@@ -224,6 +278,27 @@ def test_who_wants_what_is_being_measured_waits(tmp_path: Path) -> None:
     assert log.read_text().split() == ["in", "out"] * 4
 
 
+def test_two_do_not_hold_a_key(tmp_path: Path) -> None:
+    """The second has it when the first gives it back, and not before; another key is another's."""
+    store, wanted = Store(tmp_path / "s"), "ab" + "0" * 22
+    asks, has = threading.Event(), threading.Event()
+
+    def second() -> None:
+        asks.set()
+        with store.claim(wanted):
+            has.set()
+
+    thread = threading.Thread(target=second)
+    with store.claim(wanted):
+        thread.start()
+        assert asks.wait(60) and not has.wait(0.3)
+        with store.claim("ab" + "1" * 22):
+            assert not has.is_set()
+    assert has.wait(60)
+    thread.join()
+    assert not list(store.root.rglob("*.lock"))
+
+
 def test_who_is_killed_holds_nothing(tmp_path: Path) -> None:
     log = tmp_path / "log"
     held = subprocess.Popen([sys.executable, "-c", CLAIMING, str(tmp_path / "s"), str(log), "60"])
@@ -246,9 +321,9 @@ def test_the_users_store(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Non
     assert standard().root == tmp_path / "cache" / "results"
 
 
-def one(name: str, age: float, size: int, folder: Path) -> Kept:
+def one(name: str, old: float, size: int, folder: Path) -> Kept:
     (folder / name).write_bytes(b"x" * size)
-    return Kept("results", name, folder / name, size, time.time() - age)
+    return Kept("results", name, folder / name, size, time.time() - old)
 
 
 @pytest.mark.parametrize(("older", "larger", "left"), [
@@ -256,8 +331,8 @@ def one(name: str, age: float, size: int, folder: Path) -> Kept:
     (None, 35, "ab"), (50, 10, "a"), (None, 1000, "abcd")])
 def test_pruning_by_age_and_size(tmp_path: Path, older: float | None, larger: int | None,
                                  left: str) -> None:
-    found = [one(name, age, size, tmp_path)
-             for name, age, size in (("a", 10, 10), ("b", 20, 20), ("c", 100, 30), ("d", 200, 5))]
+    found = [one(name, old, size, tmp_path)
+             for name, old, size in (("a", 10, 10), ("b", 20, 20), ("c", 100, 30), ("d", 200, 5))]
     gone = prune(found, older=older, larger=larger)
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(left)
     assert {kept.what for kept in gone} == set("abcd") - set(left)
