@@ -5,8 +5,9 @@ from typing import Any
 from .calls import Environment
 from .collective import Collective
 from .messages import Messages
+from .operations import Operations
 from .types import Types
 
 __all__ = ["PARTS"]
 
-PARTS: tuple[type[Any], ...] = (Environment, Messages, Collective, Types)
+PARTS: tuple[type[Any], ...] = (Environment, Messages, Collective, Operations, Types)
