@@ -12,6 +12,7 @@ In the order in which to read:
 - :mod:`.calls`: Calls of the library: their names, their marks in the trace, and counts of what
   they sent
 - :mod:`.requests`: Requests: sends and receives that have begun
+- :mod:`.generalised`: Generalised requests: those that a program completes
 - :mod:`.sending`: Sends: eager, or by a request and a reply
 - :mod:`.receiving`: Receives: messages that arrive, matched or kept, and the receiver's part of
   long ones

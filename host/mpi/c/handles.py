@@ -3,7 +3,7 @@
 from typing import Generic, TypeVar
 
 from .. import datatypes, operators
-from ..communicator import Comm
+from ..communicator import Comm, Message
 from ..datatypes import Datatype
 from ..errors import ErrorClass, MpiError
 from ..groups import Group
@@ -75,6 +75,14 @@ class Table(Generic[Kind]):
         self._of[handle] = one
         return handle
 
+    def keep(self, one: Kind) -> int:
+        """The handle of ``one``, which the program may not free."""
+        found = self.handle_of(one)
+        if found is None:
+            found = self.add(one)
+            self._given |= {found}
+        return found
+
     def remove(self, handle: int) -> Kind:
         """The handle stands for nothing any more; what it stood for."""
         if handle in self._given:
@@ -96,6 +104,10 @@ class Handles:
             value(name): one for name, one in _TYPES.items()})
         self.ops: Table[Op] = Table("operation", ErrorClass.ERR_OP, {
             value(name): one for name, one in _OPS.items()})
+        self.names: dict[int, str] = {}
+        """Of datatypes, by handle, where the program has named them."""
+        self.messages: Table[Message | None] = Table("message", ErrorClass.ERR_REQUEST, {
+            value("MESSAGE_NO_PROC"): None})
         self.requests: Table[CRequest] = Table("request", ErrorClass.ERR_REQUEST, {})
 
     def type_of(self, datatype: Datatype) -> int:

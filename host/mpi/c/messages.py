@@ -7,6 +7,7 @@ from typing import Any
 from ..constants import PROC_NULL, UNDEFINED
 from ..datatypes import Datatype
 from ..errors import ErrorClass, MpiError
+from ..generalised import Generalised
 from ..requests import Request
 from ..status import Status
 from .arguments import Arguments
@@ -293,7 +294,9 @@ class Messages:
         self._wait(one.inner.Cancel())
 
     def MPI_Request_free(self, request: Pointer) -> None:
-        self._requests.remove(integers(request, 1)[0])
+        inner = self._requests.remove(integers(request, 1)[0]).inner
+        if isinstance(inner, Generalised):
+            inner.leave()
         put_int(request, value("REQUEST_NULL"))
 
     # Statuses

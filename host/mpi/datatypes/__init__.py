@@ -14,6 +14,7 @@ In the order in which to read:
 
 from .arrays import BLOCK, CYCLIC, DEFAULT, NONE, darray, subarray
 from .datatype import Datatype
+from .external import from_external, to_external
 from .origin import COMBINERS, Origin
 from .predefined import *  # noqa: F403
 from .predefined import __all__ as _predefined
@@ -21,6 +22,6 @@ from .signature import Kind, Signature
 from .sized import f90_complex, f90_integer, f90_real, match_size
 
 __all__ = ["BLOCK", "COMBINERS", "CYCLIC", "DEFAULT", "Datatype", "Kind", "NONE", "Origin",
-           "Signature", "darray", "f90_complex", "f90_integer", "f90_real", "match_size",
-           "subarray"]
+           "Signature", "darray", "f90_complex", "f90_integer", "f90_real",
+           "from_external", "match_size", "subarray", "to_external"]
 __all__ += _predefined

@@ -70,7 +70,7 @@ LB, UB = (Datatype(Blocks(tuple, 0, 0), 0, 0, Signature(()), None, name, marks=m
 _OF = {one.dtype: one for one in (UINT8, CHAR, INT8, INT16, UINT16, INT, UINT, LONG, ULONG, FLOAT,
                                   DOUBLE, LONG_DOUBLE, FLOAT_COMPLEX, COMPLEX,
                                   LONG_DOUBLE_COMPLEX, FLOAT_INT, DOUBLE_INT, INT_INT, LONG_INT,
-                                  SHORT_INT)}
+                                  SHORT_INT, LONG_DOUBLE_INT)}
 _ELEMENTS = {one.dtype: code for code, one in enumerate(
     (INT16, UINT16, INT, UINT, LONG, ULONG, FLOAT, DOUBLE, FLOAT_COMPLEX, COMPLEX), 1)}
 _NAMES = {code: _OF[dtype].name for dtype, code in _ELEMENTS.items() if dtype is not None}
