@@ -62,6 +62,7 @@ from .errors import (
     Remove_error_code,
     Remove_error_string,
 )
+from .grequest import Grequest
 from .groups import GROUP_EMPTY, GROUP_NULL, Group
 from .handles import GIVEN as _GIVEN
 from .handles import Handle as _Handle

@@ -10,7 +10,6 @@ from .attributes import Attributed
 from .errors import CLASSES, Exception, blocking, told
 from .memory import view
 from .named import BY_CODE, NULL, PAIRS, TYPES
-from .refused import refuses
 
 __all__ = ["BYTE", "DATATYPE_NULL", "Datatype", "NAMED", "ORDER_C", "ORDER_FORTRAN", "handle_of",
            "of_code"]
@@ -20,7 +19,6 @@ Own = TypeVar("Own", bound="Datatype")
 ORDER_C, ORDER_FORTRAN = 0, 1
 
 
-@refuses("Pack_external Unpack_external Pack_external_size")
 class Datatype(Attributed):
     """A datatype."""
 
@@ -268,19 +266,52 @@ class Datatype(Attributed):
     def _packing(self, plain: Any, packed: Any, position: int, comm: Any, out: bool) -> int:
         comm.inner  # noqa: B018 — refuses the null handle
         inner = self.inner
-        flat, _ = view(plain, out)
-        bytes_, _ = view(packed, not out)
-        count = len(flat) // inner.extent if inner.extent else 0
-        if count * inner.size > len(bytes_) - position:
-            if out:
-                raise Exception(CLASSES["ERR_TRUNCATE"])
-            count = (len(bytes_) - position) // inner.size
-        end = position + count * inner.size
+        flat, bytes_, count, end = self._packed(plain, packed, position, inner.size, out)
         packs: list[Any] = [bytes_[position:end], end - position, library.BYTE]
         both = [flat, count, inner], packs
         source, target = both if out else reversed(both)
         blocking(comm.inner.pack(source, target, "Pack" if out else "Unpack"))
         return end
+
+    def _packed(self, plain: Any, packed: Any, position: int, size: int, out: bool
+                ) -> tuple[Any, Any, int, int]:
+        """The bytes of ``plain`` and ``packed``, how many elements of ``size`` packed bytes there
+        are, and where the packed ones end."""
+        inner = self.inner
+        flat, _ = view(plain, out)
+        bytes_, _ = view(packed, not out)
+        count = len(flat) // inner.extent if inner.extent else 0
+        if count * size > len(bytes_) - position:
+            if out:
+                raise Exception(CLASSES["ERR_TRUNCATE"])
+            count = (len(bytes_) - position) // size
+        return flat, bytes_, count, position + count * size
+
+    def Pack_external(self, datarep: str, inbuf: Any, outbuf: Any, position: int) -> int:
+        inner = self._external(datarep)
+        flat, bytes_, count, end = self._packed(inbuf, outbuf, position,
+                                                inner.signature.external, True)
+        signature = inner.signature.times(count)
+        data: Any = bytearray(signature.size)
+        blocking(current().mpi.COMM_SELF.pack([flat, count, inner], data, "Pack_external"))
+        bytes_[position:end] = library.to_external(signature, view(data, True)[0])
+        return end
+
+    def Unpack_external(self, datarep: str, inbuf: Any, position: int, outbuf: Any) -> int:
+        inner = self._external(datarep)
+        flat, bytes_, count, end = self._packed(outbuf, inbuf, position,
+                                                inner.signature.external, False)
+        data = library.from_external(inner.signature.times(count), bytes_[position:end])
+        blocking(current().mpi.COMM_SELF.pack(data, [flat, count, inner], "Unpack_external"))
+        return end
+
+    def Pack_external_size(self, datarep: str, count: int) -> int:
+        return count * self._external(datarep).signature.external
+
+    def _external(self, datarep: str) -> library.Datatype:
+        if datarep != "external32":
+            raise Exception(CLASSES["ERR_ARG"])
+        return self.inner
 
     def Pack_size(self, count: int, comm: Any) -> int:
         comm.inner  # noqa: B018 — refuses the null handle

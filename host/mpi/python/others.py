@@ -5,7 +5,6 @@ from typing import Any
 from .communicators import Comm, Intracomm
 from .handles import Handle
 from .refused import refused, refuses
-from .requests import Request
 
 __all__: list[str] = []
 
@@ -48,16 +47,6 @@ class Intercomm(Comm):
 
     def Merge(self, high: bool = False) -> Any:
         return self.inner
-
-
-@refuses("Start Complete")
-class Grequest(Request):
-    """A request that a program completes. There is the null one alone."""
-
-    def __new__(cls, other: Request | None = None) -> "Grequest":
-        if other:
-            raise TypeError(f"Grequest of {type(other).__name__}")
-        return super().__new__(cls, other)
 
 
 @refuses("Create Allocate Allocate_shared Create_dynamic Create_keyval Create_errhandler "
