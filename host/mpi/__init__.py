@@ -12,6 +12,7 @@ In the order in which to read:
 - :mod:`.calls`: Calls of the library: their names, their marks in the trace, and counts of what
   they sent
 - :mod:`.requests`: Requests: sends and receives that have begun
+- :mod:`.generalised`: Generalised requests: those that a program completes
 - :mod:`.sending`: Sends: eager, or by a request and a reply
 - :mod:`.receiving`: Receives: messages that arrive, matched or kept, and the receiver's part of
   long ones
@@ -24,11 +25,13 @@ In the order in which to read:
 - :mod:`.channels`: What carries the layer's packets: one file for each channel
 - :mod:`.registration`: Registered memory of users' buffers, kept after use
 - :mod:`.buffers`: Buffers of a program: arrays of numpy that have a place in the process's memory
+- :mod:`.memory`: Memory of a program's process, for data that lie to both sides of an address
 - :mod:`.datatypes`: Datatypes: which bytes of a buffer a message has, in which order
 - :mod:`.copying`: Copies by the CPU, from and to pieces of a process's memory
 - :mod:`.store`: Memory of a process that is used again
 - :mod:`.attached`: The attached buffer of buffered sends
 - :mod:`.operators`: Operations of Reduce and its relatives
+- :mod:`.operands`: Operands of reductions: elements of a datatype in memory of the library's own
 - :mod:`.groups`: Groups of ranks
 - :mod:`.status`: What a receive got
 - :mod:`.constants`: Constants of MPI, under its names

@@ -7,21 +7,31 @@ have a place of their own for good, and so have their views. Others are given on
 the order of the calls.
 """
 
-from collections.abc import Iterator, Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from operator import index
+from typing import Any, SupportsIndex
 
 import numpy as np
 
 from ..via.process import Process
 from .copying import Piece, cut
-from .datatypes import Datatype, element_of, of_dtype
+from .datatypes import BYTE, Datatype, element_of, of_dtype
 from .errors import ErrorClass, MpiError
+from .memory import Memory
+from .operands import Operand
+from .operators import Op
 from .store import Store
 
 __all__ = ["Buffers", "Data", "Parts"]
 
 ALIGN = 64
+NEAR = 4096
+"""Bytes between data of one message that keep their distance where the message is staged in parts:
+they belong together."""
+FAR = 1 << 20
+"""So many bytes without data are no part of a message's place."""
 
 
 class Data:
@@ -62,6 +72,14 @@ class Data:
                 self._near = process.near(*self.pieces[0])
         self._staging = staging
 
+    @classmethod
+    def of_parts(cls, process: Process, parts: list[tuple[int, Any]],
+                 staging: tuple[Store, int, int]) -> "Data":
+        """Data in parts: each one's address in the process's memory, and its bytes."""
+        made = cls(process, 0, [(address, len(view)) for address, view in parts], staging=staging)
+        made._parts = [(address, memoryview(view)) for address, view in parts]
+        return made
+
     def of(self, dtype: np.dtype[Any] | None) -> "Data":
         """It is made of ``dtype``."""
         self.element = element_of(dtype)
@@ -101,13 +119,15 @@ class Data:
 
 class Parts:
     """A buffer of a vector collective: for each rank so many elements, at such a displacement.
-    With a list of datatypes, one for each rank, displacements are in bytes."""
+    With a list of datatypes, one for each rank, displacements are in bytes. ``origin``: the byte
+    from which displacements count."""
 
-    __slots__ = ("buffer", "counts", "displacements", "datatype")
+    __slots__ = ("buffer", "counts", "displacements", "datatype", "origin")
 
     def __init__(self, buffer: Any, counts: Any, displacements: Any,
-                 datatype: Datatype | Sequence[Datatype]) -> None:
+                 datatype: Datatype | Sequence[Datatype], origin: int = 0) -> None:
         self.buffer = buffer
+        self.origin = origin
         self.counts = [int(one) for one in counts]
         if displacements is None:
             displacements = np.concatenate(([0], np.cumsum(self.counts)))[:-1]
@@ -123,6 +143,7 @@ class Parts:
         datatype, begin = self.type_of(rank), self.displacements[rank]
         if datatype is self.datatype:
             begin *= datatype.extent
+        begin += self.origin
         return [(begin + at, length) for at, length in datatype.pieces(self.counts[rank])]
 
 
@@ -183,10 +204,13 @@ class Buffers:
         array, count, datatype = buffer, None, None
         if isinstance(buffer, list | tuple):
             array, count, datatype = self.spec(buffer, call)
-        if isinstance(array, int):
+        if isinstance(array, int | Memory):
             if count is None or datatype is None:
                 raise MpiError(ErrorClass.ERR_BUFFER, f"{call}: an address needs a count and a "
                                "datatype")
+            if count < 0:
+                raise MpiError(ErrorClass.ERR_COUNT, f"{call}: count {count}: must not be "
+                               "negative")
             return self._at(array, datatype.pieces(count), call).of(datatype.dtype)
         flat, array = self.flat(array, call)
         if datatype is None and count is None:
@@ -200,15 +224,69 @@ class Buffers:
                 raise MpiError(ErrorClass.ERR_COUNT, f"{call}: count {count}: must not be "
                                "negative")
             places, dtype = datatype.pieces(count), datatype.dtype
-            for at, length in places:
-                if at < 0 or at + length > len(flat):
-                    raise MpiError(ErrorClass.ERR_BUFFER, f"{call}: {count} of {datatype.name} "
-                                   f"reach to byte {at + length} of a buffer of {len(flat)}")
+            array, flat, places = _inside(
+                array, flat, places, lambda: f"{call}: {count} of {datatype.name}")
         return self._placed(array, flat, places).of(dtype)
+
+    def operand(self, buffer: Any, call: str) -> Operand:
+        """A copy of a buffer's elements to compute with. What a library would copy first, it
+        copies last, and is charged there."""
+        if not isinstance(buffer, list | tuple):
+            flat, array = self.flat(buffer, call)
+            return Operand.of_array(flat.view(array.dtype))
+        array, count, datatype = self.spec(buffer, call)
+        if isinstance(array, Memory):
+            assert count is not None and datatype is not None
+            return Operand.of_elements(array.view, count, datatype, call)
+        flat, array = self.flat(array, call)
+        if datatype is None:
+            return Operand.of_array(flat.view(array.dtype)[:count])
+        if count is None:
+            count = len(flat) // datatype.extent
+        first, _ = datatype.span(count)
+        array, flat, [(at, _)] = _inside(array, flat, [(first, datatype.span(count)[1] - first)],
+                                         lambda: f"{call}: {count} of {datatype.name}")
+        begin = at - first
+        return Operand.of_elements(lambda first, length: flat[begin + first:begin + first + length],
+                                   count, datatype, call)
+
+    def reduce(self, op: Op, first: Any, second: Any) -> None:
+        """``first`` op ``second`` into ``second``, in no time: what a program computes alone. Each
+        is bytes, or memory, with a count and a datatype."""
+        call = "Reduce_local"
+        lower, higher = self.operand(first, call), self.operand(second, call)
+        op.check(higher, call)
+        op.combine(lower, higher, higher)
+        array, count, datatype = self.dense(second, call)
+        begin, packed = 0, higher.packed()
+        for at, length in datatype.pieces(count):
+            into = array.view(at, length) if isinstance(array, Memory) else array[at:at + length]
+            into[:] = packed[begin:begin + length]
+            begin += length
+
+    def held(self, operand: Operand, call: str) -> Data:
+        """The bytes of ``operand``, which has a place."""
+        if operand.places is None:
+            return self.data(operand.array, call)
+        dtype = None if operand.datatype is None else operand.datatype.dtype
+        return self._placed(operand.array, operand.bytes, operand.places).of(dtype)
+
+    def dense(self, buffer: Any, call: str) -> Any:
+        """``buffer``; of pairs of a value and an index with what lies between them, as an operand
+        has it."""
+        if isinstance(buffer, list | tuple):
+            array, count, datatype = self.spec(buffer, call)
+            if datatype is not None and datatype.kind is not None and not datatype.contiguous:
+                if count is None:
+                    count = len(self.flat(array, call)[0]) // datatype.extent
+                return [array, count * datatype.extent, BYTE]
+        return buffer
 
     def parts(self, buffer: Any, ranks: int, call: str) -> Parts:
         """A buffer of a vector collective: [array, counts], [array, counts, displacements], [array,
         (counts, displacements)], each with a datatype behind it or not."""
+        if isinstance(buffer, Parts):
+            return buffer
         if not isinstance(buffer, list | tuple) or len(buffer) < 2:
             raise MpiError(ErrorClass.ERR_BUFFER, f"{call}: a buffer must be [array, counts, "
                            "displacements]")
@@ -239,13 +317,10 @@ class Buffers:
     def part(self, parts: Parts, rank: int, call: str) -> Data:
         """What of ``parts`` belongs to ``rank``."""
         places, datatype = parts.places(rank), parts.type_of(rank)
-        if isinstance(parts.buffer, int):
+        if isinstance(parts.buffer, int | Memory):
             return self._at(parts.buffer, places, call).of(datatype.dtype)
         flat, whole = self.flat(parts.buffer, call)
-        for at, length in places:
-            if at < 0 or at + length > len(flat):
-                raise MpiError(ErrorClass.ERR_BUFFER, f"{call}: rank {rank}'s part reaches to byte "
-                               f"{at + length} of a buffer of {len(flat)}")
+        whole, flat, places = _inside(whole, flat, places, lambda: f"{call}: rank {rank}'s data")
         return self._placed(whole, flat, places).of(datatype.dtype)
 
     @staticmethod
@@ -271,19 +346,45 @@ class Buffers:
         for one in rest:
             if isinstance(one, Datatype):
                 datatype = one
-            elif isinstance(one, int | np.integer):
-                count = int(one)
+            elif isinstance(one, SupportsIndex):
+                count = index(one)
             else:
                 raise MpiError(ErrorClass.ERR_BUFFER, f"{call}: {one!r} is no count and no "
                                "datatype")
         return array, count, datatype
 
-    def _at(self, address: int, places: list[Piece], call: str) -> Data:
+    def _at(self, address: int | Memory, places: list[Piece], call: str) -> Data:
+        if isinstance(address, Memory):
+            return self._staged(address, places)
         for at, length in places:
             if not self._process.mapped(address + at, length):
                 raise MpiError(ErrorClass.ERR_BUFFER, f"{call}: the process has no memory at "
                                f"{address + at:#x}")
         return Data(self._process, address, places)
+
+    def _staged(self, memory: Memory, places: list[Piece]) -> Data:
+        """A place for ``places`` in ``memory``: as they lie from its address on, or, where they lie
+        before it or far from each other, each group of them that is near. Where a program's own
+        memory is differs from run to run."""
+        length = max([at + size for at, size in places], default=0)
+        if not places:
+            return Data(self._process, 0, [])
+        groups = _groups(places) if not memory.address or _far(places) else [(0, length)]
+        if groups == [(0, length)]:
+            address = self._store.take(length)
+            return Data(self._process, address, places, memory.view(0, length),
+                        (self._store, address, length))
+        room = [-(-(high - low) // ALIGN) * ALIGN for low, high in groups]
+        address = self._store.take(sum(room))
+        offsets = np.concatenate(([0], np.cumsum(room)))[:-1].tolist()
+        views = [memory.view(low, high - low) for low, high in groups]
+        lows = [low for low, _ in groups]
+        parts = []
+        for at, size in places:
+            group = bisect_right(lows, at) - 1
+            first = at - lows[group]
+            parts.append((address + offsets[group] + first, views[group][first:first + size]))
+        return Data.of_parts(self._process, parts, (self._store, address, sum(room)))
 
     def _placed(self, array: Any, flat: Any, places: list[Piece]) -> Data:
         root = array
@@ -299,3 +400,50 @@ class Buffers:
             return Data(self._process, 0, [])
         address = self._store.take(length)
         return Data(self._process, address, places, flat, (self._store, address, length))
+
+
+def _far(places: list[Piece]) -> bool:
+    """Whether some lie before the buffer, or far from each other."""
+    end = 0
+    for at, size in sorted(places):
+        if at < 0 or at - end > FAR:
+            return True
+        end = max(end, at + size)
+    return False
+
+
+def _groups(places: list[Piece]) -> list[Piece]:
+    """First and last byte of each group of ``places`` that are near each other."""
+    found: list[Piece] = []
+    for at, size in sorted(places):
+        if found and at - found[-1][1] < NEAR:
+            found[-1] = found[-1][0], max(found[-1][1], at + size)
+        else:
+            found.append((at, at + size))
+    return found
+
+
+def _inside(array: Any, flat: Any, places: list[Piece], what: Callable[[], str]
+            ) -> tuple[Any, Any, list[Piece]]:
+    """``array``, its bytes and ``places`` in it; where some lie before it, of the array of which
+    it is a part.
+
+    Raises
+    ------
+    MpiError
+        They lie before that, or reach beyond ``array``.
+    """
+    outside = next((at + length for at, length in places if at < 0 or at + length > len(flat)),
+                   None)
+    if outside is None:
+        return array, flat, places
+    root = array
+    while isinstance(root.base, np.ndarray):
+        root = root.base
+    first = array.__array_interface__["data"][0] - root.__array_interface__["data"][0]
+    moved = [(at + first, length) for at, length in places]
+    if not root.flags.c_contiguous or any(at < 0 or at + length > first + len(flat)
+                                          for at, length in moved):
+        raise MpiError(ErrorClass.ERR_BUFFER, f"{what()} reach to byte {outside} of a buffer of "
+                       f"{len(flat)}")
+    return root, root.reshape(-1).view(np.uint8), moved

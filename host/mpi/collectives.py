@@ -24,6 +24,7 @@ from .copying import copy, cut
 from .datatypes import BYTE, of_dtype
 from .errors import ErrorClass, MpiError
 from .groups import Group
+from .operands import Operand
 from .operators import SUM, Op
 from .requests import Request
 
@@ -158,86 +159,80 @@ class Collectives:
 
     # Reductions
 
-    def _values(self, buffer: Any, call: str) -> Any:
-        """A buffer's elements to compute with, as an array of one dimension. What a library would
-        copy first, :meth:`_result` copies last, and is charged there."""
-        if isinstance(buffer, list | tuple):
-            array, count, datatype = self.library.buffers.spec(buffer, call)
-            flat, _ = self.library.buffers.flat(array, call)
-            if datatype is None:
-                return np.asarray(array).reshape(-1)[:count].copy()
-            if datatype.dtype is None or not datatype.contiguous:
-                raise MpiError(ErrorClass.ERR_TYPE, f"{call}: {datatype.name} has no operation")
-            if count is None:
-                count = len(flat) // datatype.extent
-            return flat[:count * datatype.size].view(datatype.dtype).copy()
-        flat, array = self.library.buffers.flat(buffer, call)
-        return flat.view(array.dtype).copy()
+    def _values(self, buffer: Any, call: str, op: Op) -> Operand:
+        """A buffer's elements to compute with. What a library would copy first, :meth:`_result`
+        copies last, and is charged there."""
+        values = self.library.buffers.operand(buffer, f"rank {self.rank}: {call}")
+        op.check(values, f"rank {self.rank}: {call}")
+        return values
 
-    async def _combine(self, call: str, op: Op, lower: Any, higher: Any, into: Any) -> None:
-        """``op`` on two arrays ``into`` one of them, all of them with places of their own: charged,
-        through the cache."""
+    async def _combine(self, call: str, op: Op, lower: Operand, higher: Operand, into: Operand
+                       ) -> None:
+        """``op`` on two operands ``into`` one of them, all of them with places of their own:
+        charged, through the cache."""
         library = self.library
         library.port.spend(library.prices.reduce)
-        library.port.work("load", 2 * lower.size)
-        library.port.work("alu", lower.size)
-        library.port.work("store", lower.size)
-        first, second, target = (self._data(array, call).pieces
-                                 for array in (lower, higher, into))
+        library.port.work("load", 2 * lower.elements)
+        library.port.work("alu", lower.elements)
+        library.port.work("store", lower.elements)
+        first, second, target = (self._held(one, call).pieces for one in (lower, higher, into))
         for at in range(0, lower.nbytes, TOGETHER):
             for pieces, store in ((first, False), (second, False), (target, True)):
                 for piece in cut(pieces, at, TOGETHER):
                     await library.process.touch(*piece, store=store)
-        into[...] = op.function(lower, higher)
+        op.combine(lower, higher, into)
 
-    async def _result(self, values: Any, buffer: Any, call: str) -> None:
+    async def _result(self, values: Operand, buffer: Any, call: str) -> None:
         """The result into the program's buffer."""
-        data = self._data(buffer, call)
+        data = self._data(self.library.buffers.dense(buffer, call), call)
         if values.nbytes > data.length:
             raise MpiError(ErrorClass.ERR_TRUNCATE, f"rank {self.rank}: {call}: {values.nbytes} "
                            f"bytes, {self.name}, and the receive buffer has {data.length}")
-        await self._move(self._data(values, call), data)
+        await self._move(self._held(values, call), data)
 
     @called(Call.Reduce)
     async def Reduce(self, sendbuf: Any, recvbuf: Any, op: Op = SUM, root: int = 0) -> None:
         """``op`` over all, element by element, to ``root``."""
         self._enter("Reduce", root)
-        values = self._values(recvbuf if sendbuf is IN_PLACE else sendbuf, "Reduce")
+        values = self._values(recvbuf if sendbuf is IN_PLACE else sendbuf, "Reduce", op)
         with self._placed(values):
             await self._reduced("Reduce", values, op, root)
             if self.rank == root:
                 await self._result(values, recvbuf, "Reduce")
 
-    def _placed(self, *arrays: Any) -> AbstractContextManager[None]:
-        return self.library.buffers.placed(*arrays)
+    def _placed(self, *operands: Operand) -> AbstractContextManager[None]:
+        return self.library.buffers.placed(*(one.array for one in operands))
 
-    async def _reduced(self, call: str, values: Any, op: Op, root: int) -> None:
+    def _held(self, operand: Operand, call: str) -> Data:
+        return self.library.buffers.held(operand, call)
+
+    async def _reduced(self, call: str, values: Operand, op: Op, root: int) -> None:
         """``values``, which have a place, become the result at ``root``."""
         first = root if op.commutes else 0
         relative = (self.rank - first) % self.size
         mask = 1
-        with self._placed(other := np.empty_like(values)):
+        with self._placed(other := values.empty_like()):
             while mask < self.size:
                 if relative & mask:
-                    await self._send(call, self._data(values, call), (self.rank - mask) % self.size,
+                    await self._send(call, self._held(values, call), (self.rank - mask) % self.size,
                                      REDUCE)
                     break
                 if relative + mask < self.size:
-                    await self._recv(call, self._data(other, call), (self.rank + mask) % self.size,
+                    await self._recv(call, self._held(other, call), (self.rank + mask) % self.size,
                                      REDUCE)
                     await self._combine(call, op, values, other, values)
                 mask *= 2
         if first != root:
             if self.rank == first:
-                await self._send(call, self._data(values, call), root, REDUCE)
+                await self._send(call, self._held(values, call), root, REDUCE)
             elif self.rank == root:
-                await self._recv(call, self._data(values, call), first, REDUCE)
+                await self._recv(call, self._held(values, call), first, REDUCE)
 
     @called(Call.Allreduce)
     async def Allreduce(self, sendbuf: Any, recvbuf: Any, op: Op = SUM) -> None:
         """``op`` over all, to all."""
         self._enter("Allreduce")
-        values = self._values(recvbuf if sendbuf is IN_PLACE else sendbuf, "Allreduce")
+        values = self._values(recvbuf if sendbuf is IN_PLACE else sendbuf, "Allreduce", op)
         with self._placed(values):
             if op.commutes:
                 await self._doubled("Allreduce", values, op)
@@ -248,19 +243,19 @@ class Collectives:
         if not op.commutes:
             await self.Bcast(recvbuf, 0)
 
-    async def _doubled(self, call: str, values: Any, op: Op) -> None:
+    async def _doubled(self, call: str, values: Operand, op: Op) -> None:
         """Recursive doubling; ``values``, which have a place, become the result. Of ranks beyond a
         power of two, each even one gives its values to the next and gets the result from it."""
         size, rank = self.size, self.rank
         whole = 1 << size.bit_length() - 1
         rest = size - whole
         if rank < 2 * rest and rank % 2 == 0:
-            await self._send(call, self._data(values, call), rank + 1, ALLREDUCE)
-            await self._recv(call, self._data(values, call), rank + 1, ALLREDUCE)
+            await self._send(call, self._held(values, call), rank + 1, ALLREDUCE)
+            await self._recv(call, self._held(values, call), rank + 1, ALLREDUCE)
             return
-        with self._placed(other := np.empty_like(values)):
+        with self._placed(other := values.empty_like()):
             if rank < 2 * rest:
-                await self._recv(call, self._data(other, call), rank - 1, ALLREDUCE)
+                await self._recv(call, self._held(other, call), rank - 1, ALLREDUCE)
                 await self._combine(call, op, other, values, values)
                 place = rank // 2
             else:
@@ -269,12 +264,12 @@ class Collectives:
             while mask < whole:
                 partner = place ^ mask
                 peer = 2 * partner + 1 if partner < rest else partner + rest
-                await self._exchange(call, self._data(values, call), peer, self._data(other, call),
+                await self._exchange(call, self._held(values, call), peer, self._held(other, call),
                                      peer, ALLREDUCE)
                 await self._combine(call, op, values, other, values)
                 mask *= 2
         if rank < 2 * rest:
-            await self._send(call, self._data(values, call), rank - 1, ALLREDUCE)
+            await self._send(call, self._held(values, call), rank - 1, ALLREDUCE)
 
     @called(Call.Scan)
     async def Scan(self, sendbuf: Any, recvbuf: Any, op: Op = SUM) -> None:
@@ -289,13 +284,13 @@ class Collectives:
         await self._scan("Exscan", sendbuf, recvbuf, op, own=False)
 
     async def _scan(self, call: str, sendbuf: Any, recvbuf: Any, op: Op, own: bool) -> None:
-        values = self._values(recvbuf if sendbuf is IN_PLACE else sendbuf, call)
-        with self._placed(values, before := np.empty_like(values)):
+        values = self._values(recvbuf if sendbuf is IN_PLACE else sendbuf, call, op)
+        with self._placed(values, before := values.empty_like()):
             if self.rank:
-                await self._recv(call, self._data(before, call), self.rank - 1, SCAN)
+                await self._recv(call, self._held(before, call), self.rank - 1, SCAN)
                 await self._combine(call, op, before, values, values)
             if self.rank + 1 < self.size:
-                await self._send(call, self._data(values, call), self.rank + 1, SCAN)
+                await self._send(call, self._held(values, call), self.rank + 1, SCAN)
             if own or self.rank:
                 await self._result(values if own else before, recvbuf, call)
 
@@ -307,14 +302,15 @@ class Collectives:
         self._enter("Reduce_scatter")
         source = recvbuf if sendbuf is IN_PLACE else sendbuf
         if recvcounts is None:
-            mine = np.array([self._values(recvbuf, "Reduce_scatter").size], np.int64)
+            mine = np.array([self._values(recvbuf, "Reduce_scatter", op).count], np.int64)
             every = np.zeros(self.size, np.int64)
             await self.Allgather(mine, every)
             recvcounts = every.tolist()
-        values = self._values(source, "Reduce_scatter")
+        values = self._values(source, "Reduce_scatter", op)
         with self._placed(values):
             await self._reduced("Reduce_scatter", values, op, 0)
-            await self.Scatterv([values, recvcounts], recvbuf, 0)
+            await self.Scatterv(_divided(values, recvcounts),
+                                self.library.buffers.dense(recvbuf, "Reduce_scatter"), 0)
 
     # Exchanges
 
@@ -341,10 +337,11 @@ class Collectives:
     async def Alltoall(self, sendbuf: Any, recvbuf: Any) -> None:
         """A part of each buffer to and from each rank, all alike."""
         self._enter("Alltoall")
+        into = self._parts(recvbuf, "Alltoall", self.size)
         if sendbuf is IN_PLACE:
-            sendbuf = await self._copied(recvbuf, "Alltoall")
-        await self._alltoall("Alltoall", self._parts(sendbuf, "Alltoall", self.size),
-                             self._parts(recvbuf, "Alltoall", self.size))
+            sendbuf = await self._copied([into.buffer, sum(into.counts), into.datatype],
+                                         "Alltoall")
+        await self._alltoall("Alltoall", self._parts(sendbuf, "Alltoall", self.size), into)
 
     @called(Call.Alltoallv)
     async def Alltoallv(self, sendbuf: Any, recvbuf: Any) -> None:
@@ -466,3 +463,11 @@ class Collectives:
             await self._move(buffers.part(out, root, call), self._data(recvbuf, call))
         for request in requests:
             await self._until(request)
+
+
+def _divided(operand: Operand, counts: Sequence[int]) -> Parts:
+    """So many elements of ``operand`` for each rank, one part behind the other."""
+    if operand.places is not None:
+        return Parts(operand.array, counts, None, operand.type, operand.origin)
+    each = operand.array.nbytes // max(operand.count, 1)
+    return Parts(operand.array, [each * count for count in counts], None, BYTE)

@@ -23,6 +23,7 @@ from .costs import Prices
 from .ends import Ends
 from .engine import Engine
 from .errors import ErrorClass, MpiError, RequestError
+from .generalised import Generalised
 from .groups import Group
 from .matching import Unexpected
 from .packets import Header, Packet
@@ -437,6 +438,8 @@ class Mpi:
         if isinstance(request, Receive) and self.receiving.matching.withdraw(request):
             request.status.cancelled = True
             request.ended()
+        elif isinstance(request, Generalised):
+            request.cancel()
 
     async def spend(self) -> None:
         """Spend the time that a call has taken, and at least one cycle, so that a program that

@@ -50,9 +50,10 @@ class Status:
         return UNDEFINED if rest else whole
 
     def Get_elements(self, datatype: Datatype) -> int:
-        """Basic elements of ``datatype``."""
-        one = datatype.size // datatype.basic if datatype.basic else 0
-        if not one:
-            return 0
-        whole, rest = divmod(self.count, one)
-        return UNDEFINED if rest else whole
+        """Basic elements of ``datatype``; UNDEFINED if the last one is not whole."""
+        found = datatype.signature.elements(self.count)
+        return UNDEFINED if found is None else found
+
+    def Set_elements(self, datatype: Datatype, count: int) -> None:
+        """As if so many basic elements of ``datatype`` had come."""
+        self.count = datatype.signature.bytes(count)

@@ -13,9 +13,14 @@ In the order in which to read:
 - :mod:`.memory`: A program's memory
 - :mod:`.handles`: Handles of a program: numbers that stand for communicators, datatypes and others
 - :mod:`.calls`: The calls of mpi.h, by name: communicators, groups, errors, beginning and end
+- :mod:`.arguments`: What a program sends and receives, as the library's buffers
 - :mod:`.messages`: Those that send, receive and complete
+- :mod:`.matched`: Matched probes, generalised requests, and statuses that a program fills in
 - :mod:`.collective`: Those of all ranks of a communicator
-- :mod:`.types`: Those that make datatypes
+- :mod:`.operations`: Operations of the program's own, and reductions that it makes alone
+- :mod:`.types`: Those that make datatypes, and that pack by them
+- :mod:`.made`: More datatypes, their names and contents
+- :mod:`.external`: Packed data in MPI's own representation
 - :mod:`.parts`: All classes that have calls
 - :mod:`.program`: A program in C as a host program
 """

@@ -1,180 +1,172 @@
-"""Calls of all ranks of a communicator."""
+"""Calls of all ranks of a communicator, which wait, or only begin."""
 
-import ctypes
+from collections.abc import Callable
 from typing import Any
 
-from ..collectives import IN_PLACE
-from ..datatypes import Datatype
 from ..operators import Op
-from ..sync import RankError
+from .arguments import Arguments
 from .calls import State
-from .handles import value
-from .memory import Pointer, buffer, integers, put_int
+from .memory import Pointer, integers, put_int
+from .request import CRequest
 
 __all__ = ["Collective"]
 
-IN_PLACE_AT = value("IN_PLACE")
+Described = Callable[..., tuple[Any, ...]]
+
+
+# What a call asks of the library. Its communicator is its last argument. Datatypes are numbers, as
+# they may not count.
+
+def _barrier(_: Arguments, comm: Any) -> tuple[Any, ...]:
+    return ()
+
+
+def _bcast(given: Arguments, buffer: Pointer, count: int, datatype: int, root: int, comm: Any
+           ) -> tuple[Any, ...]:
+    return given.plain(buffer, count, datatype, "Bcast"), root
+
+
+def _gather(given: Arguments, sendbuf: Pointer, sendcount: int, sendtype: int, recvbuf: Pointer,
+            recvcount: int, recvtype: int, root: int, comm: Any) -> tuple[Any, ...]:
+    into = given.typed(recvbuf, recvcount, recvtype, "Gather") if comm.rank == root else None
+    return given.own(sendbuf, sendcount, sendtype, "Gather"), into, root
+
+
+def _gatherv(given: Arguments, sendbuf: Pointer, sendcount: int, sendtype: int, recvbuf: Pointer,
+             recvcounts: Pointer, displs: Pointer, recvtype: int, root: int, comm: Any
+             ) -> tuple[Any, ...]:
+    into = None
+    if comm.rank == root:
+        into = given.parts(recvbuf, recvcounts, displs, recvtype, comm.size)
+    return given.own(sendbuf, sendcount, sendtype, "Gatherv"), into, root
+
+
+def _scatter(given: Arguments, sendbuf: Pointer, sendcount: int, sendtype: int, recvbuf: Pointer,
+             recvcount: int, recvtype: int, root: int, comm: Any) -> tuple[Any, ...]:
+    out = given.typed(sendbuf, sendcount, sendtype, "Scatter") if comm.rank == root else None
+    return out, given.own(recvbuf, recvcount, recvtype, "Scatter"), root
+
+
+def _scatterv(given: Arguments, sendbuf: Pointer, sendcounts: Pointer, displs: Pointer,
+              sendtype: int, recvbuf: Pointer, recvcount: int, recvtype: int, root: int, comm: Any
+              ) -> tuple[Any, ...]:
+    out = None
+    if comm.rank == root:
+        out = given.parts(sendbuf, sendcounts, displs, sendtype, comm.size)
+    return out, given.own(recvbuf, recvcount, recvtype, "Scatterv"), root
+
+
+def _allgather(given: Arguments, sendbuf: Pointer, sendcount: int, sendtype: int,
+               recvbuf: Pointer, recvcount: int, recvtype: int, comm: Any) -> tuple[Any, ...]:
+    return (given.own(sendbuf, sendcount, sendtype, "Allgather"),
+            given.typed(recvbuf, recvcount, recvtype, "Allgather"))
+
+
+def _allgatherv(given: Arguments, sendbuf: Pointer, sendcount: int, sendtype: int,
+                recvbuf: Pointer, recvcounts: Pointer, displs: Pointer, recvtype: int, comm: Any
+                ) -> tuple[Any, ...]:
+    return (given.own(sendbuf, sendcount, sendtype, "Allgatherv"),
+            given.parts(recvbuf, recvcounts, displs, recvtype, comm.size))
+
+
+def _alltoall(given: Arguments, sendbuf: Pointer, sendcount: int, sendtype: int, recvbuf: Pointer,
+              recvcount: int, recvtype: int, comm: Any) -> tuple[Any, ...]:
+    return (given.typed(sendbuf, sendcount, sendtype, "Alltoall"),
+            given.typed(recvbuf, recvcount, recvtype, "Alltoall"))
+
+
+def _alltoallv(given: Arguments, sendbuf: Pointer, sendcounts: Pointer, sdispls: Pointer,
+               sendtype: int, recvbuf: Pointer, recvcounts: Pointer, rdispls: Pointer,
+               recvtype: int, comm: Any) -> tuple[Any, ...]:
+    return (given.parts(sendbuf, sendcounts, sdispls, sendtype, comm.size),
+            given.parts(recvbuf, recvcounts, rdispls, recvtype, comm.size))
+
+
+def _alltoallw(given: Arguments, sendbuf: Pointer, sendcounts: Pointer, sdispls: Pointer,
+               sendtypes: Pointer, recvbuf: Pointer, recvcounts: Pointer, rdispls: Pointer,
+               recvtypes: Pointer, comm: Any) -> tuple[Any, ...]:
+    return (given.each(sendbuf, sendcounts, sdispls, sendtypes, comm.size),
+            given.each(recvbuf, recvcounts, rdispls, recvtypes, comm.size))
+
+
+def _reduce(given: Arguments, sendbuf: Pointer, recvbuf: Pointer, count: int, datatype: int,
+            op: Op, root: int, comm: Any) -> tuple[Any, ...]:
+    into = given.typed(recvbuf, count, datatype, "Reduce") if comm.rank == root else None
+    return given.typed(sendbuf, count, datatype, "Reduce"), into, op, root
+
+
+def _reduce_all(given: Arguments, sendbuf: Pointer, recvbuf: Pointer, count: int, datatype: int,
+                op: Op, comm: Any) -> tuple[Any, ...]:
+    return (given.typed(sendbuf, count, datatype, "Allreduce"),
+            given.typed(recvbuf, count, datatype, "Allreduce"), op)
+
+
+def _reduce_scatter(given: Arguments, sendbuf: Pointer, recvbuf: Pointer, recvcounts: Pointer,
+                    datatype: int, op: Op, comm: Any) -> tuple[Any, ...]:
+    return _divided(given, sendbuf, recvbuf, integers(recvcounts, comm.size), datatype, op, comm)
+
+
+def _reduce_scatter_block(given: Arguments, sendbuf: Pointer, recvbuf: Pointer, recvcount: int,
+                          datatype: int, op: Op, comm: Any) -> tuple[Any, ...]:
+    return _divided(given, sendbuf, recvbuf, [recvcount] * comm.size, datatype, op, comm)
+
+
+def _divided(given: Arguments, sendbuf: Pointer, recvbuf: Pointer, counts: list[int],
+             datatype: int, op: Op, comm: Any) -> tuple[Any, ...]:
+    into = given.plain(recvbuf, counts[comm.rank], datatype, "Reduce_scatter")
+    whole = sum(counts)
+    out = given.typed(sendbuf, whole, datatype, "Reduce_scatter")
+    if not isinstance(out, list):
+        out = given.typed(recvbuf, whole, datatype, "Reduce_scatter")
+    return out, into, counts, op
+
+
+# The methods
+
+def _waits(call: str, described: Described) -> Callable[..., None]:
+    def method(self: "Collective", *arguments: Any) -> None:
+        asked = described(self.arguments, *arguments)
+        self.state.wait(getattr(arguments[-1], call)(*asked))
+    method.__annotations__ = described.__annotations__
+    return method
+
+
+def _begins(call: str, described: Described) -> Callable[..., None]:
+    def method(self: "Collective", *arguments: Any) -> None:
+        *arguments, place = arguments
+        asked = described(self.arguments, *arguments)
+        request = self.state.wait(getattr(arguments[-1], f"I{call.lower()}")(*asked))
+        put_int(place, self.state.handles.requests.add(CRequest(request)))
+    method.__annotations__ = described.__annotations__
+    return method
+
+
+def _both(call: str, described: Described) -> tuple[Callable[..., None], Callable[..., None]]:
+    return _waits(call, described), _begins(call, described)
 
 
 class Collective:
-    """Collective calls, and operations of the program's own."""
+    """Collective calls."""
 
     def __init__(self, state: State) -> None:
-        self._state = state
-        self._wait = state.wait
-        self._handles = state.handles
+        self.state = state
+        self.arguments = Arguments(state.handles)
 
-    @staticmethod
-    def _out(sendbuf: Pointer, count: int, datatype: Datatype, call: str) -> Any:
-        """A send buffer; the data may be in the receive buffer instead."""
-        if sendbuf == IN_PLACE_AT:
-            return IN_PLACE
-        return buffer(sendbuf, count, datatype, call)
-
-    @staticmethod
-    def _equal(address: Pointer, count: int, datatype: Datatype, ranks: int, call: str) -> Any:
-        """A buffer of as many elements for each rank."""
-        return [buffer(address, count * ranks, datatype, call)[0], count, datatype]
-
-    @staticmethod
-    def _parts(address: Pointer, counts: Pointer, displacements: Pointer, datatype: Datatype,
-               ranks: int, call: str) -> Any:
-        """A buffer with so many elements for each rank, at such displacements."""
-        numbers, places = integers(counts, ranks), integers(displacements, ranks)
-        last = max((at + number for at, number in zip(places, numbers, strict=True) if number),
-                   default=0)
-        return [buffer(address, last, datatype, call)[0], numbers, places, datatype]
-
-    def MPI_Barrier(self, comm: Any) -> None:
-        self._wait(comm.Barrier())
-
-    def MPI_Bcast(self, place: Pointer, count: int, datatype: Datatype, root: int, comm: Any
-                  ) -> None:
-        self._wait(comm.Bcast(buffer(place, count, datatype, "Bcast"), root))
-
-    def MPI_Gather(self, sendbuf: Pointer, sendcount: int, sendtype: int, recvbuf: Pointer,
-                   recvcount: int, recvtype: int, root: int, comm: Any) -> None:
-        into = None
-        if comm.rank == root:
-            into = self._equal(recvbuf, recvcount, self._handles.types[recvtype], comm.size,
-                               "Gather")
-        self._wait(comm.Gather(self._own(sendbuf, sendcount, sendtype, "Gather"), into, root))
-
-    def MPI_Gatherv(self, sendbuf: Pointer, sendcount: int, sendtype: int, recvbuf: Pointer,
-                    recvcounts: Pointer, displs: Pointer, recvtype: int, root: int, comm: Any
-                    ) -> None:
-        into = None
-        if comm.rank == root:
-            into = self._parts(recvbuf, recvcounts, displs, self._handles.types[recvtype],
-                               comm.size, "Gatherv")
-        self._wait(comm.Gatherv(self._own(sendbuf, sendcount, sendtype, "Gatherv"), into, root))
-
-    def MPI_Scatter(self, sendbuf: Pointer, sendcount: int, sendtype: int, recvbuf: Pointer,
-                    recvcount: int, recvtype: int, root: int, comm: Any) -> None:
-        out = None
-        if comm.rank == root:
-            out = self._equal(sendbuf, sendcount, self._handles.types[sendtype], comm.size,
-                              "Scatter")
-        self._wait(comm.Scatter(out, self._own(recvbuf, recvcount, recvtype, "Scatter"), root))
-
-    def MPI_Scatterv(self, sendbuf: Pointer, sendcounts: Pointer, displs: Pointer, sendtype: int,
-                     recvbuf: Pointer, recvcount: int, recvtype: int, root: int, comm: Any
-                     ) -> None:
-        out = None
-        if comm.rank == root:
-            out = self._parts(sendbuf, sendcounts, displs, self._handles.types[sendtype],
-                              comm.size, "Scatterv")
-        self._wait(comm.Scatterv(out, self._own(recvbuf, recvcount, recvtype, "Scatterv"), root))
-
-    def _own(self, address: Pointer, count: int, datatype: int, call: str) -> Any:
-        """A buffer of this rank's part, whose datatype counts only where there is one."""
-        if address == IN_PLACE_AT:
-            return IN_PLACE
-        return buffer(address, count, self._handles.types[datatype], call)
-
-    def MPI_Allgather(self, sendbuf: Pointer, sendcount: int, sendtype: int, recvbuf: Pointer,
-                      recvcount: int, recvtype: Datatype, comm: Any) -> None:
-        self._wait(comm.Allgather(
-            self._own(sendbuf, sendcount, sendtype, "Allgather"),
-            self._equal(recvbuf, recvcount, recvtype, comm.size, "Allgather")))
-
-    def MPI_Allgatherv(self, sendbuf: Pointer, sendcount: int, sendtype: int, recvbuf: Pointer,
-                       recvcounts: Pointer, displs: Pointer, recvtype: Datatype, comm: Any
-                       ) -> None:
-        self._wait(comm.Allgatherv(
-            self._own(sendbuf, sendcount, sendtype, "Allgatherv"),
-            self._parts(recvbuf, recvcounts, displs, recvtype, comm.size, "Allgatherv")))
-
-    def MPI_Alltoall(self, sendbuf: Pointer, sendcount: int, sendtype: int, recvbuf: Pointer,
-                     recvcount: int, recvtype: Datatype, comm: Any) -> None:
-        out: Any = IN_PLACE
-        if sendbuf != IN_PLACE_AT:
-            out = self._equal(sendbuf, sendcount, self._handles.types[sendtype], comm.size,
-                              "Alltoall")
-        self._wait(comm.Alltoall(out, self._equal(recvbuf, recvcount, recvtype, comm.size,
-                                                  "Alltoall")))
-
-    def MPI_Alltoallv(self, sendbuf: Pointer, sendcounts: Pointer, sdispls: Pointer,
-                      sendtype: Datatype, recvbuf: Pointer, recvcounts: Pointer, rdispls: Pointer,
-                      recvtype: Datatype, comm: Any) -> None:
-        self._wait(comm.Alltoallv(
-            self._parts(sendbuf, sendcounts, sdispls, sendtype, comm.size, "Alltoallv"),
-            self._parts(recvbuf, recvcounts, rdispls, recvtype, comm.size, "Alltoallv")))
-
-    def MPI_Reduce(self, sendbuf: Pointer, recvbuf: Pointer, count: int, datatype: Datatype,
-                   op: Op, root: int, comm: Any) -> None:
-        into = None
-        if comm.rank == root:
-            into = buffer(recvbuf, count, datatype, "Reduce")
-        self._wait(comm.Reduce(self._out(sendbuf, count, datatype, "Reduce"), into, op, root))
-
-    def MPI_Allreduce(self, sendbuf: Pointer, recvbuf: Pointer, count: int, datatype: Datatype,
-                      op: Op, comm: Any) -> None:
-        self._wait(comm.Allreduce(self._out(sendbuf, count, datatype, "Allreduce"),
-                                  buffer(recvbuf, count, datatype, "Allreduce"), op))
-
-    def MPI_Scan(self, sendbuf: Pointer, recvbuf: Pointer, count: int, datatype: Datatype, op: Op,
-                 comm: Any) -> None:
-        self._wait(comm.Scan(self._out(sendbuf, count, datatype, "Scan"),
-                             buffer(recvbuf, count, datatype, "Scan"), op))
-
-    def MPI_Exscan(self, sendbuf: Pointer, recvbuf: Pointer, count: int, datatype: Datatype,
-                   op: Op, comm: Any) -> None:
-        self._wait(comm.Exscan(self._out(sendbuf, count, datatype, "Exscan"),
-                               buffer(recvbuf, count, datatype, "Exscan"), op))
-
-    def MPI_Reduce_scatter(self, sendbuf: Pointer, recvbuf: Pointer, recvcounts: Pointer,
-                           datatype: Datatype, op: Op, comm: Any) -> None:
-        self._reduce_scatter(sendbuf, recvbuf, integers(recvcounts, comm.size), datatype, op, comm)
-
-    def MPI_Reduce_scatter_block(self, sendbuf: Pointer, recvbuf: Pointer, recvcount: int,
-                                 datatype: Datatype, op: Op, comm: Any) -> None:
-        self._reduce_scatter(sendbuf, recvbuf, [recvcount] * comm.size, datatype, op, comm)
-
-    def _reduce_scatter(self, sendbuf: Pointer, recvbuf: Pointer, counts: list[int],
-                        datatype: Datatype, op: Op, comm: Any) -> None:
-        into = buffer(recvbuf, counts[comm.rank], datatype, "Reduce_scatter")
-        out: Any = buffer(recvbuf if sendbuf == IN_PLACE_AT else sendbuf, sum(counts), datatype,
-                          "Reduce_scatter")
-        self._wait(comm.Reduce_scatter(out, into, counts, op))
-
-    # Operations
-
-    def MPI_Op_create(self, function: Pointer, commute: int, op: Pointer) -> None:
-        library, rank = self._state.library, self._state.rank
-
-        def combine(lower: Any, higher: Any) -> Any:
-            own, result = lower.copy(), higher.copy()
-            count = ctypes.c_int(lower.size)
-            kind = ctypes.c_int(self._handles.type_of(lower.dtype))
-            if not library.nicbed_operate(ctypes.c_void_p(function), own.ctypes, result.ctypes,
-                                          ctypes.byref(count), ctypes.byref(kind)):
-                raise RankError(f"rank {rank.number} ended with exit status "
-                                f"{library.nicbed_status()}")
-            return result
-
-        put_int(op, self._handles.ops.add(Op("of the program", combine, bool(commute))))
-
-    def MPI_Op_free(self, op: Pointer) -> None:
-        self._handles.ops.remove(integers(op, 1)[0])
-        put_int(op, value("OP_NULL"))
+    MPI_Barrier, MPI_Ibarrier = _both("Barrier", _barrier)
+    MPI_Bcast, MPI_Ibcast = _both("Bcast", _bcast)
+    MPI_Gather, MPI_Igather = _both("Gather", _gather)
+    MPI_Gatherv, MPI_Igatherv = _both("Gatherv", _gatherv)
+    MPI_Scatter, MPI_Iscatter = _both("Scatter", _scatter)
+    MPI_Scatterv, MPI_Iscatterv = _both("Scatterv", _scatterv)
+    MPI_Allgather, MPI_Iallgather = _both("Allgather", _allgather)
+    MPI_Allgatherv, MPI_Iallgatherv = _both("Allgatherv", _allgatherv)
+    MPI_Alltoall, MPI_Ialltoall = _both("Alltoall", _alltoall)
+    MPI_Alltoallv, MPI_Ialltoallv = _both("Alltoallv", _alltoallv)
+    MPI_Alltoallw, MPI_Ialltoallw = _both("Alltoallw", _alltoallw)
+    MPI_Reduce, MPI_Ireduce = _both("Reduce", _reduce)
+    MPI_Allreduce, MPI_Iallreduce = _both("Allreduce", _reduce_all)
+    MPI_Scan, MPI_Iscan = _both("Scan", _reduce_all)
+    MPI_Exscan, MPI_Iexscan = _both("Exscan", _reduce_all)
+    MPI_Reduce_scatter, MPI_Ireduce_scatter = _both("Reduce_scatter", _reduce_scatter)
+    MPI_Reduce_scatter_block, MPI_Ireduce_scatter_block = _both("Reduce_scatter",
+                                                                _reduce_scatter_block)

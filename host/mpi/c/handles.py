@@ -3,7 +3,7 @@
 from typing import Generic, TypeVar
 
 from .. import datatypes, operators
-from ..communicator import Comm
+from ..communicator import Comm, Message
 from ..datatypes import Datatype
 from ..errors import ErrorClass, MpiError
 from ..groups import Group
@@ -16,30 +16,26 @@ __all__ = ["Handles", "Table", "value"]
 
 Kind = TypeVar("Kind")
 
-_TYPES = {
-    "BYTE": datatypes.BYTE, "PACKED": datatypes.PACKED, "CHAR": datatypes.INT8,
-    "SIGNED_CHAR": datatypes.INT8, "UNSIGNED_CHAR": datatypes.UINT8, "SHORT": datatypes.INT16,
-    "UNSIGNED_SHORT": datatypes.UINT16, "INT": datatypes.INT, "UNSIGNED": datatypes.UINT,
-    "LONG": datatypes.LONG, "UNSIGNED_LONG": datatypes.ULONG, "LONG_LONG_INT": datatypes.LONG,
-    "UNSIGNED_LONG_LONG": datatypes.ULONG, "FLOAT": datatypes.FLOAT, "DOUBLE": datatypes.DOUBLE,
-    "LONG_DOUBLE": datatypes.LONG_DOUBLE, "FLOAT_INT": datatypes.FLOAT_INT,
-    "DOUBLE_INT": datatypes.DOUBLE_INT, "LONG_INT": datatypes.LONG_INT,
-    "SHORT_INT": datatypes.SHORT_INT, "2INT": datatypes.INT_INT, "C_BOOL": datatypes.BOOL,
-    "C_FLOAT_COMPLEX": datatypes.FLOAT_COMPLEX, "C_DOUBLE_COMPLEX": datatypes.COMPLEX,
-    "C_LONG_DOUBLE_COMPLEX": datatypes.LONG_DOUBLE_COMPLEX,
-    "LONG_DOUBLE_INT": datatypes.LONG_DOUBLE_INT, "LB": datatypes.LB, "UB": datatypes.UB,
-} | {name: like.named(name) for names, like in {
-    "WCHAR INT32_T LOGICAL INTEGER INTEGER4": datatypes.INT, "UINT32_T": datatypes.UINT,
-    "INT8_T CHARACTER INTEGER1": datatypes.INT8, "UINT8_T": datatypes.UINT8,
-    "INT16_T INTEGER2": datatypes.INT16, "UINT16_T": datatypes.UINT16,
-    "INT64_T AINT OFFSET COUNT INTEGER8": datatypes.LONG, "UINT64_T": datatypes.ULONG,
-    "REAL REAL4": datatypes.FLOAT, "DOUBLE_PRECISION REAL8": datatypes.DOUBLE,
-    "REAL16": datatypes.LONG_DOUBLE, "CXX_BOOL": datatypes.BOOL,
-    "COMPLEX COMPLEX8 CXX_FLOAT_COMPLEX": datatypes.FLOAT_COMPLEX,
-    "DOUBLE_COMPLEX COMPLEX16 CXX_DOUBLE_COMPLEX": datatypes.COMPLEX,
-    "COMPLEX32 CXX_LONG_DOUBLE_COMPLEX": datatypes.LONG_DOUBLE_COMPLEX,
-    "2INTEGER": datatypes.INT_INT, "2REAL": datatypes.FLOAT_FLOAT,
-    "2DOUBLE_PRECISION": datatypes.DOUBLE_DOUBLE}.items() for name in names.split()}
+_TYPES = {name: like.named(name) for names, like in {
+    "BYTE": datatypes.BYTE, "PACKED": datatypes.PACKED,
+    "CHAR SIGNED_CHAR INT8_T CHARACTER INTEGER1": datatypes.INT8,
+    "UNSIGNED_CHAR UINT8_T": datatypes.UINT8, "SHORT INT16_T INTEGER2": datatypes.INT16,
+    "UNSIGNED_SHORT UINT16_T": datatypes.UINT16, "INT INT32_T INTEGER INTEGER4": datatypes.INT,
+    "UNSIGNED UINT32_T": datatypes.UINT, "LONG": datatypes.LONG,
+    "UNSIGNED_LONG": datatypes.ULONG,
+    "LONG_LONG_INT INT64_T AINT OFFSET COUNT INTEGER8": datatypes.LONG_LONG,
+    "UNSIGNED_LONG_LONG UINT64_T": datatypes.ULONG_LONG, "WCHAR": datatypes.WCHAR,
+    "FLOAT REAL REAL4": datatypes.FLOAT, "DOUBLE DOUBLE_PRECISION REAL8": datatypes.DOUBLE,
+    "LONG_DOUBLE REAL16": datatypes.LONG_DOUBLE, "C_BOOL CXX_BOOL": datatypes.BOOL,
+    "LOGICAL": datatypes.LOGICAL,
+    "C_FLOAT_COMPLEX COMPLEX COMPLEX8 CXX_FLOAT_COMPLEX": datatypes.FLOAT_COMPLEX,
+    "C_DOUBLE_COMPLEX DOUBLE_COMPLEX COMPLEX16 CXX_DOUBLE_COMPLEX": datatypes.COMPLEX,
+    "C_LONG_DOUBLE_COMPLEX COMPLEX32 CXX_LONG_DOUBLE_COMPLEX": datatypes.LONG_DOUBLE_COMPLEX,
+    "FLOAT_INT": datatypes.FLOAT_INT, "DOUBLE_INT": datatypes.DOUBLE_INT,
+    "LONG_INT": datatypes.LONG_INT, "SHORT_INT": datatypes.SHORT_INT,
+    "LONG_DOUBLE_INT": datatypes.LONG_DOUBLE_INT, "2INT 2INTEGER": datatypes.INT_INT,
+    "2REAL": datatypes.FLOAT_FLOAT, "2DOUBLE_PRECISION": datatypes.DOUBLE_DOUBLE,
+    "LB": datatypes.LB, "UB": datatypes.UB}.items() for name in names.split()}
 _OPS = {name: getattr(operators, name) for name in
         ("MAX", "MIN", "SUM", "PROD", "LAND", "BAND", "LOR", "BOR", "LXOR", "BXOR", "MAXLOC",
          "MINLOC", "REPLACE", "NO_OP")}
@@ -66,6 +62,10 @@ class Table(Generic[Kind]):
             raise MpiError(self._error, f"{handle} is no {self._what}")
         return found
 
+    def handle_of(self, one: Kind) -> int | None:
+        """The handle of ``one``, if it has any."""
+        return next((handle for handle, other in self._of.items() if other is one), None)
+
     def add(self, one: Kind | None) -> int:
         """Its new handle; the null handle for None."""
         if one is None:
@@ -74,6 +74,14 @@ class Table(Generic[Kind]):
         self._next += 1
         self._of[handle] = one
         return handle
+
+    def keep(self, one: Kind) -> int:
+        """The handle of ``one``, which the program may not free."""
+        found = self.handle_of(one)
+        if found is None:
+            found = self.add(one)
+            self._given |= {found}
+        return found
 
     def remove(self, handle: int) -> Kind:
         """The handle stands for nothing any more; what it stood for."""
@@ -96,9 +104,13 @@ class Handles:
             value(name): one for name, one in _TYPES.items()})
         self.ops: Table[Op] = Table("operation", ErrorClass.ERR_OP, {
             value(name): one for name, one in _OPS.items()})
+        self.names: dict[int, str] = {}
+        """Of datatypes, by handle, where the program has named them."""
+        self.messages: Table[Message | None] = Table("message", ErrorClass.ERR_REQUEST, {
+            value("MESSAGE_NO_PROC"): None})
         self.requests: Table[CRequest] = Table("request", ErrorClass.ERR_REQUEST, {})
 
-    def type_of(self, dtype: object) -> int:
-        """The predefined datatype of numpy's ``dtype``."""
-        return next((value(name) for name, one in _TYPES.items() if one.dtype == dtype
-                     and name not in ("BYTE", "PACKED")), 0)
+    def type_of(self, datatype: Datatype) -> int:
+        """The handle of ``datatype``; a new one if the program has freed its own."""
+        found = self.types.handle_of(datatype)
+        return self.types.add(datatype) if found is None else found

@@ -6,10 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from ..datatypes import Datatype
 from ..errors import ErrorClass, MpiError
 
-__all__ = ["Pointer", "array", "buffer", "integers", "longs", "put_int", "put_long", "put_text",
+__all__ = ["Pointer", "array", "integers", "longs", "put_int", "put_long", "put_text",
            "text"]
 
 Pointer = int
@@ -21,21 +20,6 @@ def array(address: Pointer, length: int) -> Any:
         return np.empty(0, np.uint8)
     place: Any = (ctypes.c_ubyte * length).from_address(address)
     return np.frombuffer(place, np.uint8)
-
-
-def buffer(address: Pointer, count: int, datatype: Datatype, call: str) -> Any:
-    """A buffer as the library wants it."""
-    if count < 0:
-        raise MpiError(ErrorClass.ERR_COUNT, f"{call}: count {count}: must not be negative")
-    places = datatype.pieces(count)
-    if any(at < 0 for at, _ in places):
-        raise MpiError(ErrorClass.ERR_TYPE, f"{call}: {datatype.name} has data before its buffer, "
-                       "which is not supported")
-    last = max((at + length for at, length in places), default=0)
-    if not address and last:
-        raise MpiError(ErrorClass.ERR_BUFFER, f"{call}: the buffer is NULL (MPI_BOTTOM is not "
-                       "supported)")
-    return [array(address, last), count, datatype]
 
 
 def integers(address: Pointer, count: int) -> list[int]:

@@ -4,14 +4,16 @@ import ctypes
 from collections.abc import Callable, Coroutine
 from typing import Any
 
-from ..constants import UNDEFINED
+from ..constants import PROC_NULL, UNDEFINED
 from ..datatypes import Datatype
 from ..errors import ErrorClass, MpiError
+from ..generalised import Generalised
 from ..requests import Request
 from ..status import Status
+from .arguments import Arguments
 from .calls import State
 from .handles import value
-from .memory import Pointer, buffer, integers, put_int, put_long
+from .memory import Pointer, integers, put_int, put_long
 from .request import CRequest
 
 __all__ = ["Messages"]
@@ -33,6 +35,27 @@ def status_at(address: Pointer) -> Status:
                   bool(cancelled))
 
 
+def _sends(how: str) -> Callable[..., None]:
+    def method(self: "Messages", buf: Pointer, count: int, datatype: int, dest: int, tag: int,
+               comm: Any) -> None:
+        self._send(how, buf, count, datatype, dest, tag, comm)
+    return method
+
+
+def _begins(how: str) -> Callable[..., None]:
+    def method(self: "Messages", buf: Pointer, count: int, datatype: int, dest: int, tag: int,
+               comm: Any, request: Pointer) -> None:
+        self._begun(request, self._send(how, buf, count, datatype, dest, tag, comm))
+    return method
+
+
+def _persistent(how: str) -> Callable[..., None]:
+    def method(self: "Messages", buf: Pointer, count: int, datatype: int, rank: int, tag: int,
+               comm: Any, request: Pointer) -> None:
+        self._again(how, buf, count, datatype, rank, tag, comm, request)
+    return method
+
+
 class Messages:
     """Point-to-point calls and requests."""
 
@@ -42,67 +65,55 @@ class Messages:
         self._wait = state.wait
         self._complete = state.complete
         self._requests = state.handles.requests
+        self._arguments = Arguments(state.handles)
         self._attached: Pointer = 0
 
     # Sends
 
-    def _send(self, how: str, buf: Pointer, count: int, datatype: Datatype, dest: int, tag: int,
+    def _send(self, how: str, buf: Pointer, count: int, datatype: int, dest: int, tag: int,
               comm: Any) -> Any:
-        return self._wait(getattr(comm, how)(buffer(buf, count, datatype, how), dest, tag))
+        data = self._arguments.of_peer(dest, buf, count, datatype, how)
+        return self._wait(getattr(comm, how)(data, dest, tag))
 
-    def MPI_Send(self, *arguments: Any) -> None:
-        self._send("Send", *arguments)
-
-    def MPI_Bsend(self, *arguments: Any) -> None:
-        self._send("Bsend", *arguments)
-
-    def MPI_Ssend(self, *arguments: Any) -> None:
-        self._send("Ssend", *arguments)
-
-    def MPI_Rsend(self, *arguments: Any) -> None:
-        self._send("Rsend", *arguments)
-
-    def MPI_Isend(self, *arguments: Any) -> None:
-        self._begun(arguments[-1], self._send("Isend", *arguments[:-1]))
-
-    def MPI_Ibsend(self, *arguments: Any) -> None:
-        self._begun(arguments[-1], self._send("Ibsend", *arguments[:-1]))
-
-    def MPI_Issend(self, *arguments: Any) -> None:
-        self._begun(arguments[-1], self._send("Issend", *arguments[:-1]))
-
-    def MPI_Irsend(self, *arguments: Any) -> None:
-        self._begun(arguments[-1], self._send("Irsend", *arguments[:-1]))
+    MPI_Send = _sends("Send")
+    MPI_Bsend = _sends("Bsend")
+    MPI_Ssend = _sends("Ssend")
+    MPI_Rsend = _sends("Rsend")
+    MPI_Isend = _begins("Isend")
+    MPI_Ibsend = _begins("Ibsend")
+    MPI_Issend = _begins("Issend")
+    MPI_Irsend = _begins("Irsend")
 
     def _begun(self, place: Pointer, request: Request) -> None:
         put_int(place, self._requests.add(CRequest(request)))
 
     # Receives and both
 
-    def MPI_Recv(self, buf: Pointer, count: int, datatype: Datatype, source: int, tag: int,
+    def MPI_Recv(self, buf: Pointer, count: int, datatype: int, source: int, tag: int,
                  comm: Any, status: Pointer) -> None:
-        self._complete(comm.Recv(buffer(buf, count, datatype, "Recv"), source, tag),
+        into = self._arguments.of_peer(source, buf, count, datatype, "Recv")
+        self._complete(comm.Recv(into, source, tag), lambda found: put_status(status, found))
+
+    def MPI_Irecv(self, buf: Pointer, count: int, datatype: int, source: int, tag: int,
+                  comm: Any, request: Pointer) -> None:
+        into = self._arguments.of_peer(source, buf, count, datatype, "Irecv")
+        self._begun(request, self._wait(comm.Irecv(into, source, tag)))
+
+    def MPI_Sendrecv(self, sendbuf: Pointer, sendcount: int, sendtype: int, dest: int,
+                     sendtag: int, recvbuf: Pointer, recvcount: int, recvtype: int,
+                     source: int, recvtag: int, comm: Any, status: Pointer) -> None:
+        out = self._arguments.of_peer(dest, sendbuf, sendcount, sendtype, "Sendrecv")
+        into = self._arguments.of_peer(source, recvbuf, recvcount, recvtype, "Sendrecv")
+        self._complete(comm.Sendrecv(out, dest, sendtag, into, source, recvtag),
                        lambda found: put_status(status, found))
 
-    def MPI_Irecv(self, buf: Pointer, count: int, datatype: Datatype, source: int, tag: int,
-                  comm: Any, request: Pointer) -> None:
-        self._begun(request, self._wait(comm.Irecv(buffer(buf, count, datatype, "Irecv"), source,
-                                                   tag)))
-
-    def MPI_Sendrecv(self, sendbuf: Pointer, sendcount: int, sendtype: Datatype, dest: int,
-                     sendtag: int, recvbuf: Pointer, recvcount: int, recvtype: Datatype,
-                     source: int, recvtag: int, comm: Any, status: Pointer) -> None:
-        self._complete(comm.Sendrecv(
-            buffer(sendbuf, sendcount, sendtype, "Sendrecv"), dest, sendtag,
-            buffer(recvbuf, recvcount, recvtype, "Sendrecv"), source, recvtag),
-            lambda found: put_status(status, found))
-
-    def MPI_Sendrecv_replace(self, buf: Pointer, count: int, datatype: Datatype, dest: int,
+    def MPI_Sendrecv_replace(self, buf: Pointer, count: int, datatype: int, dest: int,
                              sendtag: int, source: int, recvtag: int, comm: Any, status: Pointer
                              ) -> None:
-        self._complete(comm.Sendrecv_replace(
-            buffer(buf, count, datatype, "Sendrecv_replace"), dest, sendtag, source, recvtag),
-            lambda found: put_status(status, found))
+        nobody = dest == source == PROC_NULL
+        data = None if nobody else self._arguments.plain(buf, count, datatype, "Sendrecv_replace")
+        self._complete(comm.Sendrecv_replace(data, dest, sendtag, source, recvtag),
+                       lambda found: put_status(status, found))
 
     def MPI_Probe(self, source: int, tag: int, comm: Any, status: Pointer) -> None:
         put_status(status, self._wait(comm.Probe(source, tag)))
@@ -123,26 +134,19 @@ class Messages:
 
     # Persistent requests
 
-    def _again(self, how: str, buf: Pointer, count: int, datatype: Datatype, rank: int, tag: int,
+    def _again(self, how: str, buf: Pointer, count: int, datatype: int, rank: int, tag: int,
                comm: Any, request: Pointer) -> None:
+        data = self._arguments.of_peer(rank, buf, count, datatype, how)
+
         def again() -> Coroutine[Any, Any, Request]:
-            return getattr(comm, how)(buffer(buf, count, datatype, how), rank, tag)
+            return getattr(comm, how)(data, rank, tag)
         put_int(request, self._requests.add(CRequest(None, again, comm)))
 
-    def MPI_Send_init(self, *arguments: Any) -> None:
-        self._again("Isend", *arguments)
-
-    def MPI_Bsend_init(self, *arguments: Any) -> None:
-        self._again("Ibsend", *arguments)
-
-    def MPI_Ssend_init(self, *arguments: Any) -> None:
-        self._again("Issend", *arguments)
-
-    def MPI_Rsend_init(self, *arguments: Any) -> None:
-        self._again("Irsend", *arguments)
-
-    def MPI_Recv_init(self, *arguments: Any) -> None:
-        self._again("Irecv", *arguments)
+    MPI_Send_init = _persistent("Isend")
+    MPI_Bsend_init = _persistent("Ibsend")
+    MPI_Ssend_init = _persistent("Issend")
+    MPI_Rsend_init = _persistent("Irsend")
+    MPI_Recv_init = _persistent("Irecv")
 
     def MPI_Start(self, request: Pointer) -> None:
         self.MPI_Startall(1, request)
@@ -290,7 +294,9 @@ class Messages:
         self._wait(one.inner.Cancel())
 
     def MPI_Request_free(self, request: Pointer) -> None:
-        self._requests.remove(integers(request, 1)[0])
+        inner = self._requests.remove(integers(request, 1)[0]).inner
+        if isinstance(inner, Generalised):
+            inner.leave()
         put_int(request, value("REQUEST_NULL"))
 
     # Statuses

@@ -5,9 +5,10 @@ from typing import Any
 
 from ..datatypes import BYTE, Datatype
 from ..errors import ErrorClass, MpiError
+from .arguments import Arguments
 from .calls import State
 from .handles import value
-from .memory import Pointer, array, buffer, integers, longs, put_int, put_long
+from .memory import Pointer, array, integers, longs, put_int, put_long
 
 __all__ = ["Types"]
 
@@ -18,6 +19,7 @@ class Types:
     def __init__(self, state: State) -> None:
         self._wait = state.wait
         self._types = state.handles.types
+        self._arguments = Arguments(state.handles)
         self._memory: dict[Pointer, Any] = {}
 
     def _new(self, place: Pointer, datatype: Datatype) -> None:
@@ -101,24 +103,23 @@ class Types:
 
     # Packed data
 
-    def MPI_Pack(self, inbuf: Pointer, incount: int, datatype: Datatype, outbuf: Pointer,
+    def MPI_Pack(self, inbuf: Pointer, incount: int, datatype: int, outbuf: Pointer,
                  outsize: int, position: Pointer, comm: Any) -> None:
         plain, packed = self._packing(inbuf, incount, datatype, outbuf, outsize, position, "Pack")
         self._wait(comm.pack(plain, packed, "Pack"))
 
     def MPI_Unpack(self, inbuf: Pointer, insize: int, position: Pointer, outbuf: Pointer,
-                   outcount: int, datatype: Datatype, comm: Any) -> None:
+                   outcount: int, datatype: int, comm: Any) -> None:
         plain, packed = self._packing(outbuf, outcount, datatype, inbuf, insize, position,
                                       "Unpack")
         self._wait(comm.pack(packed, plain, "Unpack"))
 
-    @staticmethod
-    def _packing(address: Pointer, count: int, datatype: Datatype, packed: Pointer, room: int,
+    def _packing(self, address: Pointer, count: int, datatype: int, packed: Pointer, room: int,
                  position: Pointer, call: str) -> tuple[Any, Any]:
         """The data, and their packed bytes, as buffers; the position goes on."""
-        plain = buffer(address, count, datatype, call)
+        plain = self._arguments.plain(address, count, datatype, call)
         [at] = integers(position, 1)
-        length = count * datatype.size
+        length = count * self._types[datatype].size if count else 0
         if at + length > room:
             raise MpiError(ErrorClass.ERR_TRUNCATE, f"{call}: {length} bytes at position {at} of "
                            f"{room}")

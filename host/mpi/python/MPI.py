@@ -5,6 +5,11 @@ gives them."""
 from .. import operators as _operators
 from ..attached import OVERHEAD as BSEND_OVERHEAD
 from ..constants import ANY_SOURCE, ANY_TAG, PROC_NULL, UNDEFINED
+from ..datatypes import BLOCK as DISTRIBUTE_BLOCK
+from ..datatypes import COMBINERS as _COMBINERS
+from ..datatypes import CYCLIC as DISTRIBUTE_CYCLIC
+from ..datatypes import DEFAULT as DISTRIBUTE_DFLT_DARG
+from ..datatypes import NONE as DISTRIBUTE_NONE
 from . import others as _others
 from .attributes import INVALID as KEYVAL_INVALID
 from .communicators import (
@@ -57,6 +62,7 @@ from .errors import (
     Remove_error_code,
     Remove_error_string,
 )
+from .grequest import Grequest
 from .groups import GROUP_EMPTY, GROUP_NULL, Group
 from .handles import GIVEN as _GIVEN
 from .handles import Handle as _Handle
@@ -64,7 +70,6 @@ from .info import INFO_ENV, INFO_NULL, Info
 from .memory import buffer
 from .objects import Pickle, pickle
 from .operators import Op
-from .origins import COMBINERS as _COMBINERS
 from .requests import REQUEST_NULL, Prequest, Request
 from .status import F_ERROR, F_SOURCE, F_STATUS_SIZE, F_TAG, Status
 
@@ -74,6 +79,7 @@ globals().update({_name: _one for _name, _one in vars(_others).items()
 globals().update(CLASSES)
 globals().update(NAMED)
 globals().update({f"COMBINER_{_name}": _number for _name, _number in _COMBINERS.items()})
+TYPECLASS_INTEGER, TYPECLASS_REAL, TYPECLASS_COMPLEX = 1, 2, 3
 OP_NULL = Op()
 for _name in ("MAX", "MIN", "SUM", "PROD", "LAND", "BAND", "LOR", "BOR", "LXOR", "BXOR", "MAXLOC",
               "MINLOC", "REPLACE", "NO_OP"):

@@ -14,9 +14,9 @@ In the order in which to read:
 - :mod:`.memory`: Memory under the buffer interface
 - :mod:`.tensors`: Arrays of other libraries, which have no buffer but say where their elements are
 - :mod:`.objects`: Objects of Python as messages
-- :mod:`.requests`: Requests, of buffers and of objects
-- :mod:`.datatypes`: Datatypes; :mod:`.named`: those that MPI defines; :mod:`.origins`: how others
-  were made
+- :mod:`.requests`: Requests, of buffers and of objects; :mod:`.grequest`: those that a program
+  completes
+- :mod:`.datatypes`: Datatypes; :mod:`.named`: those that MPI defines
 - :mod:`.status`, :mod:`.operators`, :mod:`.groups`, :mod:`.info`, :mod:`.attributes`,
   :mod:`.constants`: the other classes and constants
 - :mod:`.environment`: Beginning, end, time

@@ -3,34 +3,29 @@
 from collections.abc import Sequence
 from typing import Any, TypeVar
 
-import numpy as np
-
 from .. import datatypes as library
+from ..datatypes import COMBINERS, Origin
 from ..sync import current, running
 from .attributes import Attributed
 from .errors import CLASSES, Exception, blocking, told
 from .memory import view
 from .named import BY_CODE, NULL, PAIRS, TYPES
-from .origins import COMBINERS, Origin
-from .refused import refuses
 
-__all__ = ["BYTE", "DATATYPE_NULL", "Datatype", "NAMED", "ORDER_C", "ORDER_FORTRAN", "of_code",
-           "of_dtype"]
+__all__ = ["BYTE", "DATATYPE_NULL", "Datatype", "NAMED", "ORDER_C", "ORDER_FORTRAN", "handle_of",
+           "of_code"]
 
 Own = TypeVar("Own", bound="Datatype")
 
 ORDER_C, ORDER_FORTRAN = 0, 1
 
 
-@refuses("Create_darray Create_f90_integer Create_f90_real Create_f90_complex Match_size "
-         "Pack_external Unpack_external Pack_external_size")
 class Datatype(Attributed):
     """A datatype."""
 
     @property
     def inner(self) -> library.Datatype:
         """The library's datatype."""
-        if self._of is None:
+        if self._of is None or self._of.freed:
             raise Exception(CLASSES["ERR_TYPE"])
         return self._of
 
@@ -76,77 +71,45 @@ class Datatype(Attributed):
 
     # Others made of it
 
-    def _made(self: Own, how: str, made: library.Datatype, **arguments: Any) -> Own:
-        return type(self)._of_types(how, made, (self,), arguments)
+    def _made(self: Own, how: str, *arguments: Any) -> Own:
+        with told():
+            return self.standing_for(getattr(self.inner, f"Create_{how}")(*arguments))
+        raise AssertionError
 
     @classmethod
-    def _of_types(cls: type[Own], how: str, made: library.Datatype, types: Sequence["Datatype"],
-                  arguments: dict[str, Any]) -> Own:
-        kept = {name: [int(each) for each in one] if isinstance(one, Sequence | np.ndarray)
-                else int(one) for name, one in arguments.items()}
-        made.origin = Origin(how, tuple(one._again() for one in types), kept)
-        return cls.standing_for(made)
-
-    def _again(self) -> "Datatype":
-        """It, such that the program may free the one or the other."""
-        inner = self.inner
-        if inner.origin is None:
-            return given(self)
-        again = inner.Dup()
-        again.origin = inner.origin
-        return Datatype.standing_for(again)
+    def _again(cls, inner: library.Datatype) -> "Datatype":
+        """A handle of the same type, such that the program may free the one or the other."""
+        return _GIVEN.get(id(inner)) or Datatype.standing_for(inner.again())
 
     def Dup(self: Own) -> Own:
-        made = self._made("DUP", self.inner.Dup())
+        made = self.standing_for(self.inner.Dup())
         made._attributes.update(self._keyvals().copied(self, self._attributes))
         return made
 
     Clone = Dup
 
     def Create_contiguous(self: Own, count: int) -> Own:
-        with told():
-            return self._made("CONTIGUOUS", self.inner.Create_contiguous(count), count=count)
-        raise AssertionError
+        return self._made("contiguous", count)
 
     def Create_vector(self: Own, count: int, blocklength: int, stride: int) -> Own:
-        with told():
-            return self._made("VECTOR", self.inner.Create_vector(count, blocklength, stride),
-                              count=count, blocklength=blocklength, stride=stride)
-        raise AssertionError
+        return self._made("vector", count, blocklength, stride)
 
     def Create_hvector(self: Own, count: int, blocklength: int, stride: int) -> Own:
-        with told():
-            return self._made("HVECTOR", self.inner.Create_hvector(count, blocklength, stride),
-                              count=count, blocklength=blocklength, stride=stride)
-        raise AssertionError
+        return self._made("hvector", count, blocklength, stride)
 
     def Create_indexed(self: Own, blocklengths: Sequence[int], displacements: Sequence[int]
                        ) -> Own:
-        with told():
-            return self._made("INDEXED", self.inner.Create_indexed(blocklengths, displacements),
-                              blocklengths=blocklengths, displacements=displacements)
-        raise AssertionError
+        return self._made("indexed", blocklengths, displacements)
 
     def Create_hindexed(self: Own, blocklengths: Sequence[int], displacements: Sequence[int]
                         ) -> Own:
-        with told():
-            return self._made("HINDEXED", self.inner.Create_hindexed(blocklengths, displacements),
-                              blocklengths=blocklengths, displacements=displacements)
-        raise AssertionError
+        return self._made("hindexed", blocklengths, displacements)
 
     def Create_indexed_block(self: Own, blocklength: int, displacements: Sequence[int]) -> Own:
-        with told():
-            return self._made("INDEXED_BLOCK",
-                              self.inner.Create_indexed_block(blocklength, displacements),
-                              blocklength=blocklength, displacements=displacements)
-        raise AssertionError
+        return self._made("indexed_block", blocklength, displacements)
 
     def Create_hindexed_block(self: Own, blocklength: int, displacements: Sequence[int]) -> Own:
-        with told():
-            made = self.inner.Create_hindexed([blocklength] * len(displacements), displacements)
-            return self._made("HINDEXED_BLOCK", made, blocklength=blocklength,
-                              displacements=displacements)
-        raise AssertionError
+        return self._made("hindexed_block", blocklength, displacements)
 
     @classmethod
     def Create_struct(cls: type[Own], blocklengths: Sequence[int], displacements: Sequence[int],
@@ -154,31 +117,52 @@ class Datatype(Attributed):
         if not len(blocklengths) == len(displacements) == len(datatypes):
             raise ValueError("blocklengths, displacements and datatypes are not of one length")
         with told():
-            made = library.Datatype.Create_struct(blocklengths, displacements,
-                                                  [one.inner for one in datatypes])
-            return cls._of_types("STRUCT", made, datatypes,
-                                 {"blocklengths": blocklengths, "displacements": displacements})
+            return cls.standing_for(library.Datatype.Create_struct(
+                blocklengths, displacements, [one.inner for one in datatypes]))
         raise AssertionError
 
     def Create_subarray(self: Own, sizes: Sequence[int], subsizes: Sequence[int],
                         starts: Sequence[int], order: int = ORDER_C) -> Own:
-        axes = list(zip(sizes, subsizes, starts, strict=True))
-        if any(not 0 <= start <= size - part for size, part, start in axes):
-            raise Exception(CLASSES["ERR_ARG"])
-        inner = self.inner
-        made, stride, begin = inner, inner.extent, 0
-        for size, part, start in axes if order == ORDER_FORTRAN else reversed(axes):
-            made = made.Create_hvector(part, 1, stride)
-            begin += start * stride
-            stride *= size
-        made = made.Create_hindexed([1], [begin]).Create_resized(0, stride)
-        return self._made("SUBARRAY", made, sizes=sizes, subsizes=subsizes, starts=starts,
-                          order=order)
+        with told():
+            return self.standing_for(library.subarray(
+                self.inner, sizes, subsizes, starts, order, fortran=order == ORDER_FORTRAN))
+        raise AssertionError
+
+    def Create_darray(self: Own, size: int, rank: int, gsizes: Sequence[int],
+                      distribs: Sequence[int], dargs: Sequence[int], psizes: Sequence[int],
+                      order: int = ORDER_C) -> Own:
+        with told():
+            return self.standing_for(library.darray(
+                self.inner, size, rank, gsizes, distribs, dargs, psizes, order,
+                fortran=order == ORDER_FORTRAN))
+        raise AssertionError
+
+    @classmethod
+    def Create_f90_integer(cls: type[Own], r: int) -> Own:
+        with told():
+            return cls.standing_for(library.f90_integer(r))
+        raise AssertionError
+
+    @classmethod
+    def Create_f90_real(cls: type[Own], p: int, r: int) -> Own:
+        with told():
+            return cls.standing_for(library.f90_real(p, r))
+        raise AssertionError
+
+    @classmethod
+    def Create_f90_complex(cls: type[Own], p: int, r: int) -> Own:
+        with told():
+            return cls.standing_for(library.f90_complex(p, r))
+        raise AssertionError
 
     def Create_resized(self: Own, lb: int, extent: int) -> Own:
+        return self._made("resized", lb, extent)
+
+    @classmethod
+    def Match_size(cls, typeclass: int, size: int) -> "Datatype":
+        """The type of a class with so many bytes."""
         with told():
-            return self._made("RESIZED", self.inner.Create_resized(lb, extent), lb=lb,
-                              extent=extent)
+            return NAMED[library.match_size(typeclass, size)]
         raise AssertionError
 
     @classmethod
@@ -203,7 +187,8 @@ class Datatype(Attributed):
         origin = self._origin
         if origin.how == "NAMED":
             raise Exception(CLASSES["ERR_TYPE"])
-        return (origin.integers, origin.addresses, [], [one._again() for one in origin.types])
+        return (origin.integers, origin.addresses, [],
+                [self._again(one) for one in origin.types])
 
     envelope = property(Get_envelope)
     contents = property(Get_contents)
@@ -217,15 +202,18 @@ class Datatype(Attributed):
         how, types, arguments = self._origin
         if how == "NAMED":
             return self, how, {}
-        again = [one._again() for one in types]
+        again = [self._again(one) for one in types]
         if how == "STRUCT":
             return DATATYPE_NULL, how, {**arguments, "datatypes": again}
+        if not again:
+            return DATATYPE_NULL, how, dict(arguments)
         return again[0], how, dict(arguments)
 
     def __reduce__(self) -> Any:
         if not self or self.inner.origin is None:
             return super().__reduce__()
-        return _remade, (type(self), *self._origin)
+        how, types, arguments = self._origin
+        return _remade, (type(self), how, [self._again(one) for one in types], arguments)
 
     # Its life and name
 
@@ -247,14 +235,14 @@ class Datatype(Attributed):
 
     @property
     def is_predefined(self) -> bool:
-        return self._of is None or id(self._of) in _GIVEN
+        return self._of is None or id(self._of) in _GIVEN or self._origin.how.startswith("F90")
 
     def Get_name(self) -> str:
         if not self:
             return "MPI_DATATYPE_NULL"
-        name = self.inner.name
         if not self.is_named:
-            return name
+            return self.inner.label
+        name = self.inner.name
         rank = running()
         set_ = {} if rank is None else rank.keep("datatypes' names", dict)
         return set_.get(self._of, name if name.startswith("MPI_") else f"MPI_{name}")
@@ -263,7 +251,7 @@ class Datatype(Attributed):
         if self.is_named:
             current().keep("datatypes' names", dict)[self._of] = name
         else:
-            self.inner.name = name
+            self.inner.label = name
 
     name = property(Get_name, Set_name)
 
@@ -278,19 +266,52 @@ class Datatype(Attributed):
     def _packing(self, plain: Any, packed: Any, position: int, comm: Any, out: bool) -> int:
         comm.inner  # noqa: B018 — refuses the null handle
         inner = self.inner
-        flat, _ = view(plain, out)
-        bytes_, _ = view(packed, not out)
-        count = len(flat) // inner.extent if inner.extent else 0
-        if count * inner.size > len(bytes_) - position:
-            if out:
-                raise Exception(CLASSES["ERR_TRUNCATE"])
-            count = (len(bytes_) - position) // inner.size
-        end = position + count * inner.size
+        flat, bytes_, count, end = self._packed(plain, packed, position, inner.size, out)
         packs: list[Any] = [bytes_[position:end], end - position, library.BYTE]
         both = [flat, count, inner], packs
         source, target = both if out else reversed(both)
         blocking(comm.inner.pack(source, target, "Pack" if out else "Unpack"))
         return end
+
+    def _packed(self, plain: Any, packed: Any, position: int, size: int, out: bool
+                ) -> tuple[Any, Any, int, int]:
+        """The bytes of ``plain`` and ``packed``, how many elements of ``size`` packed bytes there
+        are, and where the packed ones end."""
+        inner = self.inner
+        flat, _ = view(plain, out)
+        bytes_, _ = view(packed, not out)
+        count = len(flat) // inner.extent if inner.extent else 0
+        if count * size > len(bytes_) - position:
+            if out:
+                raise Exception(CLASSES["ERR_TRUNCATE"])
+            count = (len(bytes_) - position) // size
+        return flat, bytes_, count, position + count * size
+
+    def Pack_external(self, datarep: str, inbuf: Any, outbuf: Any, position: int) -> int:
+        inner = self._external(datarep)
+        flat, bytes_, count, end = self._packed(inbuf, outbuf, position,
+                                                inner.signature.external, True)
+        signature = inner.signature.times(count)
+        data: Any = bytearray(signature.size)
+        blocking(current().mpi.COMM_SELF.pack([flat, count, inner], data, "Pack_external"))
+        bytes_[position:end] = library.to_external(signature, view(data, True)[0])
+        return end
+
+    def Unpack_external(self, datarep: str, inbuf: Any, position: int, outbuf: Any) -> int:
+        inner = self._external(datarep)
+        flat, bytes_, count, end = self._packed(outbuf, inbuf, position,
+                                                inner.signature.external, False)
+        data = library.from_external(inner.signature.times(count), bytes_[position:end])
+        blocking(current().mpi.COMM_SELF.pack(data, [flat, count, inner], "Unpack_external"))
+        return end
+
+    def Pack_external_size(self, datarep: str, count: int) -> int:
+        return count * self._external(datarep).signature.external
+
+    def _external(self, datarep: str) -> library.Datatype:
+        if datarep != "external32":
+            raise Exception(CLASSES["ERR_ARG"])
+        return self.inner
 
     def Pack_size(self, count: int, comm: Any) -> int:
         comm.inner  # noqa: B018 — refuses the null handle
@@ -330,11 +351,13 @@ class Datatype(Attributed):
             raise ValueError(f"cannot map type code {code!r} to MPI datatype") from None
 
 
-def _remade(kind: type[Datatype], how: str, types: tuple[Datatype, ...],
+def _remade(kind: type[Datatype], how: str, types: list[Datatype],
             arguments: dict[str, Any]) -> Datatype:
     """A datatype made as another one was, which was pickled."""
     if how == "STRUCT":
         return kind.Create_struct(**arguments, datatypes=types)
+    if not types:
+        return getattr(kind, f"Create_{how.lower()}")(**arguments)
     of = kind(types[0])
     return of.Dup() if how == "DUP" else getattr(of, f"Create_{how.lower()}")(**arguments)
 
@@ -347,9 +370,9 @@ DATATYPE_NULL = Datatype()
 NAMED.update({name: Datatype() for name in NULL})
 
 
-def given(datatype: Datatype) -> Datatype:
-    """The handle that MPI defines for what ``datatype`` stands for."""
-    return _GIVEN[id(datatype.inner)]
+def handle_of(inner: library.Datatype) -> Datatype:
+    """A handle of the library's ``inner``: that which MPI defines, or a new one."""
+    return _GIVEN.get(id(inner)) or Datatype.standing_for(inner)
 
 
 def of_code(code: str) -> Datatype:
@@ -363,10 +386,3 @@ def of_code(code: str) -> Datatype:
     plain = code.lstrip("@=<|") if code[:1] != ">" else code
     return NAMED[BY_CODE[plain]]
 
-
-def of_dtype(dtype: np.dtype[Any]) -> Datatype:
-    """The datatype of numpy's ``dtype``."""
-    found = BY_CODE.get(dtype.char) if dtype.names is None else None
-    if found is not None:
-        return NAMED[found]
-    return next(one for one in NAMED.values() if one and one.inner.dtype == dtype)

@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from ..datatypes import BYTE
+from ..memory import Memory
 from .constants import BOTTOM
 from .datatypes import Datatype, of_code
 from .memory import has_view, view
@@ -57,7 +59,9 @@ def _parts(message: Any, several: type | tuple[type, ...]) -> tuple[Any, Any, An
 
 
 def _basic(buf: Any, datatype: Any, readonly: bool) -> tuple[Any, Datatype]:
-    if buf is None or buf is BOTTOM:
+    if buf is BOTTOM:
+        return Memory(0), _datatype(datatype)
+    if buf is None:
         return np.empty(0, np.uint8), _datatype(datatype)
     flat, code = view(buf, readonly)
     if datatype is None and code[:1] in OTHER_ORDERS:
@@ -89,7 +93,9 @@ def simple(message: Any, readonly: bool, blocks: int = 1) -> list[Any]:
         first = index(displacement)
         if first < 0:
             raise ValueError(f"message: negative displacement {first}")
-        if first:
+        if first and isinstance(flat, Memory):
+            flat = Memory(first * _extent(datatype, "handle displacement"))
+        elif first:
             extent = _extent(datatype, "handle displacement")
             if first * extent > len(flat):
                 raise ValueError(f"message: displacement {first} out of bounds, number of datatype "
@@ -101,6 +107,8 @@ def simple(message: Any, readonly: bool, blocks: int = 1) -> list[Any]:
             raise ValueError(f"message: negative count {number}")
         if number and buf is None:
             raise ValueError(f"message: buffer is None but count is {number}")
+    elif isinstance(flat, Memory):
+        raise ValueError("message: cannot infer count, buffer is MPI.BOTTOM")
     elif len(flat):
         number = _inferred(flat, datatype)
         if blocks > 1:
@@ -111,7 +119,7 @@ def simple(message: Any, readonly: bool, blocks: int = 1) -> list[Any]:
             number = whole
     else:
         number = 0
-    return [flat, number, datatype.inner]
+    return [flat, number, datatype.inner if number or datatype else BYTE]
 
 
 def _inferred(flat: Any, datatype: Any) -> int:
@@ -145,7 +153,7 @@ def vector(message: Any, readonly: bool, blocks: int) -> list[Any]:
     buf, counts, displacements, given = _parts(message, tuple)
     flat, datatype = _basic(buf, given, readonly)
     if counts is None:
-        number = _inferred(flat, datatype) if len(flat) else 0
+        number = 0 if isinstance(flat, Memory) or not len(flat) else _inferred(flat, datatype)
         counts = [number // blocks + (number % blocks > one) for one in range(blocks)]
     elif _is_number(counts):
         counts = [index(counts)] * blocks
@@ -157,7 +165,7 @@ def vector(message: Any, readonly: bool, blocks: int) -> list[Any]:
         displacements = [index(displacements) * one for one in range(blocks)]
     else:
         displacements = _numbers(displacements, blocks)
-    return [flat, counts, displacements, datatype.inner]
+    return [flat, counts, displacements, datatype.inner if any(counts) or datatype else BYTE]
 
 
 def typed(message: Sequence[Any], readonly: bool, blocks: int) -> list[Any]:
@@ -176,11 +184,12 @@ def typed(message: Sequence[Any], readonly: bool, blocks: int) -> list[Any]:
     if buf is BOTTOM:
         if counts is None or places is None:
             raise ValueError("message: BOTTOM needs counts and displacements")
-        raise NotImplementedError("MPI.BOTTOM is not supported (docs/mpi.md lists what is)")
     counts = [1] * blocks if counts is None else counts
     places = [0] * blocks if places is None else places
     if len(types) != blocks:
         raise ValueError(f"expecting {blocks} items, got {len(types)}")
-    flat, _ = view(buf, readonly)
-    return [flat, _numbers(counts, blocks), _numbers(places, blocks),
-            [_datatype(one).inner for one in types]]
+    flat = Memory(0) if buf is BOTTOM else view(buf, readonly)[0]
+    numbers = _numbers(counts, blocks)
+    return [flat, numbers, _numbers(places, blocks),
+            [_datatype(one).inner if number else BYTE
+             for one, number in zip(types, numbers, strict=True)]]

@@ -1,7 +1,5 @@
 """The datatypes that MPI defines, as the library's, by name and by code."""
 
-import numpy as np
-
 from .. import datatypes as types
 from ..datatypes import Datatype
 
@@ -21,18 +19,14 @@ def _named() -> dict[str, Datatype]:
         "SHORT_INT": types.SHORT_INT}
     made = dict(table)
     for name, like in {
-            "LONG_LONG": np.longlong, "UNSIGNED_LONG_LONG": np.ulonglong, "WCHAR": np.int32,
-            "C_LONG_DOUBLE_COMPLEX": np.clongdouble, "INT8_T": np.int8, "INT16_T": np.int16,
-            "INT32_T": np.int32, "INT64_T": np.int64, "UINT8_T": np.uint8, "UINT16_T": np.uint16,
-            "UINT32_T": np.uint32, "UINT64_T": np.uint64, "AINT": np.int64, "OFFSET": np.int64,
-            "COUNT": np.int64, "CXX_BOOL": np.bool_}.items():
-        dtype = np.dtype(like)
-        made[name] = Datatype(
-            [(0, dtype.itemsize)], dtype.itemsize, dtype, name, align=dtype.alignment)
-    pair = np.dtype([("value", np.longdouble), ("index", np.int32)], align=True)
-    made["LONG_DOUBLE_INT"] = Datatype(
-        [(0, pair.itemsize)], pair.itemsize, pair, "LONG_DOUBLE_INT", basic=2,
-        align=pair.alignment)
+            "LONG_LONG": types.LONG_LONG, "UNSIGNED_LONG_LONG": types.ULONG_LONG,
+            "WCHAR": types.WCHAR, "C_LONG_DOUBLE_COMPLEX": types.LONG_DOUBLE_COMPLEX,
+            "INT8_T": types.INT8, "INT16_T": types.INT16, "INT32_T": types.INT,
+            "INT64_T": types.LONG_LONG, "UINT8_T": types.UINT8, "UINT16_T": types.UINT16,
+            "UINT32_T": types.UINT, "UINT64_T": types.ULONG_LONG, "AINT": types.LONG_LONG,
+            "OFFSET": types.LONG_LONG, "COUNT": types.LONG_LONG, "CXX_BOOL": types.BOOL,
+            "LONG_DOUBLE_INT": types.LONG_DOUBLE_INT}.items():
+        made[name] = like.named(name)
     for name, other in {
             "TWOINT": "INT_INT", "UNSIGNED_INT": "UNSIGNED", "SIGNED_SHORT": "SHORT",
             "SIGNED_INT": "INT", "SIGNED_LONG": "LONG", "SIGNED_LONG_LONG": "LONG_LONG",

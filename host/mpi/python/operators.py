@@ -3,11 +3,11 @@
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-import numpy as np
-
 from .. import operators
-from .datatypes import of_dtype
-from .errors import CLASSES, Exception
+from ..operators import Bytes
+from ..sync import current
+from .datatypes import handle_of
+from .errors import CLASSES, Exception, told
 from .handles import Handle
 from .memory import buffer
 from .messages import simple
@@ -37,20 +37,19 @@ _ON_OBJECTS: dict[str, Callable[[Any, Any], Any]] = {
 }
 
 
-class _Function(operators.Op):
+class _Function(operators.OnElements):
     """An operation of the program's own, ``on_buffers(in, inout, datatype)``."""
 
     __slots__ = ("on_buffers",)
 
     def __init__(self, on_buffers: Callable[..., None], commutes: bool) -> None:
-        super().__init__("function", self._combine, commutes)
+        super().__init__(self._call, commutes, "function")
         self.on_buffers = on_buffers
 
-    def _combine(self, lower: Any, higher: Any) -> Any:
-        result = higher.copy()
-        self.on_buffers(buffer(lower.view(np.uint8)), buffer(result.view(np.uint8)),
-                        of_dtype(result.dtype))
-        return result
+    def _call(self, first: Bytes, second: Bytes, count: int, datatype: Any) -> None:
+        length = count * datatype.extent
+        self.on_buffers(*(buffer(data[origin:origin + length]) for data, origin in (first, second)),
+                        handle_of(datatype))
 
 
 class Op(Handle):
@@ -98,16 +97,8 @@ class Op(Handle):
         return not isinstance(self._of, _Function)
 
     def Reduce_local(self, inbuf: Any, inoutbuf: Any) -> None:
-        inner = self.inner
-        values, others = (_values(simple(buf, readonly))
-                          for buf, readonly in ((inbuf, True), (inoutbuf, False)))
-        if values.size != others.size or values.dtype != others.dtype:
+        first, second = simple(inbuf, True), simple(inoutbuf, False)
+        if first[1:] != second[1:]:
             raise ValueError("Reduce_local: the buffers are not alike")
-        others[:] = inner.function(values, others)
-
-
-def _values(spec: Any) -> Any:
-    flat, count, datatype = spec
-    if datatype.dtype is None:
-        raise Exception(CLASSES["ERR_TYPE"])
-    return flat[:count * datatype.extent].view(datatype.dtype)
+        with told():
+            current().mpi.buffers.reduce(self.inner, first, second)

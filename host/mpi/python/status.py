@@ -123,8 +123,7 @@ class Status:
         return self._found().Get_elements(inner)
 
     def Set_elements(self, datatype: Datatype, count: int) -> None:
-        inner = datatype.inner
-        self._bytes = count * inner.size // max(inner.basic, 1)
+        self._bytes = datatype.inner.signature.bytes(count)
 
     def Is_cancelled(self) -> bool:
         return bool(self._integers[CANCELLED])

@@ -2,6 +2,7 @@
 looked at elsewhere."""
 
 from collections.abc import Sequence
+from operator import index
 from typing import Any
 
 from ... import collectives, operators
@@ -37,31 +38,31 @@ def barrier(_: Any) -> tuple[Any, ...]:
 
 def bcast(comm: Any, buf: Any, root: int = 0) -> tuple[Any, ...]:
     """``buf`` of ``root`` to all."""
-    return simple(buf, comm.rank == root), root
+    return simple(buf, comm.rank == root), index(root)
 
 
 def gather(comm: Any, sendbuf: Any, recvbuf: Any, root: int = 0) -> tuple[Any, ...]:
     """Each rank's buffer to ``root``."""
     into = simple(recvbuf, False, comm.size) if comm.rank == root else None
-    return _in_place(sendbuf), into, root
+    return _in_place(sendbuf), into, index(root)
 
 
 def gatherv(comm: Any, sendbuf: Any, recvbuf: Any, root: int = 0) -> tuple[Any, ...]:
     """Each rank's buffer, of its own length, to ``root``."""
     into = vector(recvbuf, False, comm.size) if comm.rank == root else None
-    return _in_place(sendbuf), into, root
+    return _in_place(sendbuf), into, index(root)
 
 
 def scatter(comm: Any, sendbuf: Any, recvbuf: Any, root: int = 0) -> tuple[Any, ...]:
     """A part of ``root``'s buffer to each rank."""
     out = simple(sendbuf, True, comm.size) if comm.rank == root else None
-    return out, _in_place(recvbuf, False), root
+    return out, _in_place(recvbuf, False), index(root)
 
 
 def scatterv(comm: Any, sendbuf: Any, recvbuf: Any, root: int = 0) -> tuple[Any, ...]:
     """A part of its own length of ``root``'s buffer to each rank."""
     out = vector(sendbuf, True, comm.size) if comm.rank == root else None
-    return out, _in_place(recvbuf, False), root
+    return out, _in_place(recvbuf, False), index(root)
 
 
 def allgather(comm: Any, sendbuf: Any, recvbuf: Any) -> tuple[Any, ...]:
@@ -97,7 +98,7 @@ def reduce(comm: Any, sendbuf: Any, recvbuf: Any, op: Op | None = None, root: in
     """``op`` over all, to ``root``."""
     out, into = _in_place(sendbuf), simple(recvbuf, False) if comm.rank == root else None
     _check_alike(out, into)
-    return out, into, _op(op), root
+    return out, into, _op(op), index(root)
 
 
 def _check_alike(out: Any, into: Any, count: int | None = None) -> None:

@@ -1,7 +1,8 @@
 """What messages of buffers and of objects ask of the library: buffers, ranks and tags. Nobody's
 buffers are not looked at."""
 
-from typing import Any
+from operator import index
+from typing import Any, SupportsIndex
 
 from ...constants import ANY_SOURCE, ANY_TAG, PROC_NULL
 from .. import objects
@@ -11,6 +12,11 @@ __all__ = ["IRECV_BYTES", "exchanged", "loads", "pickled", "received", "replaced
 
 IRECV_BYTES = 1 << 15
 """Longest object that irecv without a buffer receives, as mpi4py has it."""
+
+
+def _place(rank: Any, tag: Any) -> tuple[int, int]:
+    """Rank and tag as integers, whatever the program has them in."""
+    return index(rank), index(tag)
 
 
 def _out(buf: Any, rank: int) -> Any:
@@ -23,36 +29,38 @@ def _into(buf: Any, rank: int) -> Any:
 
 def sent(_: Any, buf: Any, dest: int, tag: int = 0) -> tuple[Any, ...]:
     """Send a buffer."""
-    return _out(buf, dest), dest, tag
+    return _out(buf, dest), *_place(dest, tag)
 
 
 def received(_: Any, buf: Any, source: int = ANY_SOURCE, tag: int = ANY_TAG) -> tuple[Any, ...]:
     """Receive into a buffer."""
-    return _into(buf, source), source, tag
+    return _into(buf, source), *_place(source, tag)
 
 
 def exchanged(_: Any, sendbuf: Any, dest: int, sendtag: int = 0, recvbuf: Any = None,
               source: int = ANY_SOURCE, recvtag: int = ANY_TAG) -> tuple[Any, ...]:
     """Send a buffer, and receive into another."""
-    return _out(sendbuf, dest), dest, sendtag, _into(recvbuf, source), source, recvtag
+    return (_out(sendbuf, dest), *_place(dest, sendtag), _into(recvbuf, source),
+            *_place(source, recvtag))
 
 
 def replaced(_: Any, buf: Any, dest: int, sendtag: int = 0, source: int = ANY_SOURCE,
              recvtag: int = ANY_TAG) -> tuple[Any, ...]:
     """Send a buffer, and receive into it."""
     nobody = dest == source == PROC_NULL
-    return _into(buf, PROC_NULL if nobody else 0), dest, sendtag, source, recvtag
+    return (_into(buf, PROC_NULL if nobody else 0), *_place(dest, sendtag),
+            *_place(source, recvtag))
 
 
 def pickled(_: Any, obj: Any, dest: int, tag: int = 0) -> tuple[Any, ...]:
     """Send an object."""
-    return objects.packed(obj), dest, tag
+    return objects.packed(obj), *_place(dest, tag)
 
 
 def room(buf: Any) -> Any:
     """Where irecv puts an object's bytes: ``buf``, or so many bytes, or mpi4py's number of them."""
-    if buf is None or isinstance(buf, int):
-        buf = bytearray(IRECV_BYTES if buf is None else buf)
+    if buf is None or isinstance(buf, SupportsIndex):
+        buf = bytearray(IRECV_BYTES if buf is None else index(buf))
     return simple(buf, False)
 
 

@@ -1,0 +1,82 @@
+"""What a C program sends and receives, as the library's buffers.
+
+Arguments that MPI says are ignored are not looked at: those of another rank, those beside
+MPI_IN_PLACE, types of no elements.
+"""
+
+from typing import Any
+
+from ..collectives import IN_PLACE
+from ..constants import PROC_NULL
+from ..datatypes import BYTE, Datatype
+from ..errors import ErrorClass, MpiError
+from ..memory import Memory
+from .handles import Handles, value
+from .memory import Pointer, integers
+
+__all__ = ["Arguments"]
+
+IN_PLACE_AT = value("IN_PLACE")
+
+
+class Arguments:
+    """The arguments of a rank's calls; datatypes are handles."""
+
+    def __init__(self, handles: Handles) -> None:
+        self._types = handles.types
+
+    def plain(self, address: Pointer, count: int, datatype: int, call: str) -> Any:
+        """A buffer of ``count`` elements."""
+        if count < 0:
+            raise MpiError(ErrorClass.ERR_COUNT, f"{call}: count {count}: must not be negative")
+        if not count:
+            return None
+        if address == IN_PLACE_AT:
+            raise MpiError(ErrorClass.ERR_BUFFER, f"{call}: MPI_IN_PLACE may not stand here")
+        return [Memory(address), count, self._types[datatype]]
+
+    def of_peer(self, rank: int, address: Pointer, count: int, datatype: int, call: str) -> Any:
+        """A buffer for ``rank``, which may be nobody."""
+        return None if rank == PROC_NULL else self.plain(address, count, datatype, call)
+
+    def own(self, address: Pointer, count: int, datatype: int, call: str) -> Any:
+        """A buffer; the data may be in the other one of the call instead."""
+        return IN_PLACE if address == IN_PLACE_AT else self.plain(address, count, datatype, call)
+
+    def typed(self, address: Pointer, count: int, datatype: int, call: str) -> Any:
+        """The same, with a count and a datatype even if it is empty: an operand, or a buffer of so
+        many elements for each rank."""
+        if address == IN_PLACE_AT:
+            return IN_PLACE
+        if count < 0:
+            raise MpiError(ErrorClass.ERR_COUNT, f"{call}: count {count}: must not be negative")
+        return [Memory(address), count, self._types[datatype] if count else BYTE]
+
+    def parts(self, address: Pointer, counts: Pointer, displacements: Pointer, datatype: int,
+              ranks: int) -> Any:
+        """A buffer with so many elements for each rank, at such displacements."""
+        if address == IN_PLACE_AT:
+            return IN_PLACE
+        numbers = integers(counts, ranks)
+        places = integers(displacements, ranks) if any(numbers) else [0] * ranks
+        return [Memory(address), _checked(numbers), places,
+                self._types[datatype] if any(numbers) else BYTE]
+
+    def each(self, address: Pointer, counts: Pointer, displacements: Pointer, datatypes: Pointer,
+             ranks: int) -> Any:
+        """The same with displacements in bytes, and a datatype for each rank."""
+        if address == IN_PLACE_AT:
+            return IN_PLACE
+        numbers = _checked(integers(counts, ranks))
+        places = integers(displacements, ranks) if any(numbers) else [0] * ranks
+        handles = integers(datatypes, ranks) if any(numbers) else [0] * ranks
+        types: list[Datatype] = [self._types[one] if number else BYTE
+                                 for one, number in zip(handles, numbers, strict=True)]
+        return [Memory(address), numbers, places, types]
+
+
+def _checked(counts: list[int]) -> list[int]:
+    for count in counts:
+        if count < 0:
+            raise MpiError(ErrorClass.ERR_COUNT, f"count {count}: must not be negative")
+    return counts

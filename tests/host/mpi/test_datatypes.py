@@ -1,0 +1,193 @@
+"""Datatypes: bounds, basic elements, contents, arrays, and MPI's own representation."""
+
+import struct
+
+import numpy as np
+import pytest
+from nicbed.host.mpi import BYTE, DOUBLE, INT, MpiError, Status
+from nicbed.host.mpi.datatypes import (
+    BLOCK,
+    CYCLIC,
+    DEFAULT,
+    DOUBLE_INT,
+    INT8,
+    INT16,
+    LB,
+    LONG,
+    LONG_DOUBLE,
+    NONE,
+    SHORT_INT,
+    UB,
+    Datatype,
+    darray,
+    f90_real,
+    from_external,
+    match_size,
+    subarray,
+    to_external,
+)
+
+
+def bytes_of(datatype, count=1):
+    """The bytes of a plain expansion of its blocks, in order."""
+    return [at + byte for at, length in datatype.pieces(count) for byte in range(length)]
+
+
+def plain(places, of):
+    """The same for elements at ``places``."""
+    return [place + at for place in places for at in bytes_of(of)]
+
+
+OLD = [INT, DOUBLE_INT, INT.Create_vector(2, 1, 3), Datatype.Create_struct(
+    [1, 2], [0, 8], [DOUBLE, INT16]), INT.Create_resized(-4, 12), INT.Create_hindexed([1], [-8])]
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_types_against_a_plain_expansion(seed):
+    """Bytes, bounds, true bounds and elements of types made of types, at random."""
+    random = np.random.default_rng(seed)
+    old = OLD[seed % len(OLD)]
+    for _ in range(3):
+        extent, count = old.extent, int(random.integers(0, 4))
+        lengths = random.integers(0, 3, count).tolist()
+        stride = int(random.integers(-4, 5))
+        at = random.integers(-20, 20, count).tolist()
+        how = random.integers(0, 5)
+        if how == 0:
+            made, blocks = old.Create_contiguous(count), [(0, count)]
+        elif how == 1:
+            made = old.Create_vector(count, 2, stride)
+            blocks = [(one * stride * extent, 2) for one in range(count)]
+        elif how == 2:
+            made = old.Create_hvector(count, 1, 8 * stride)
+            blocks = [(8 * one * stride, 1) for one in range(count)]
+        elif how == 3:
+            made = old.Create_indexed(lengths, at)
+            blocks = [(place * extent, length) for place, length in zip(at, lengths, strict=True)]
+        else:
+            made = old.Create_hindexed_block(2, [4 * one for one in at])
+            blocks = [(4 * place, 2) for place in at]
+        places = [place + one * extent for place, length in blocks for one in range(length)]
+        wanted = plain(places, old)
+        assert bytes_of(made) == wanted and made.size == len(wanted)
+        assert made.basic == len(places) * old.basic
+        if places:
+            low = min(places) + old.lower
+            assert made.Get_extent() == (low, max(places) + old.lower + extent - low)
+        else:
+            assert made.Get_extent() == (0, 0)
+        if wanted:
+            assert made.true == (min(wanted), max(wanted) + 1 - min(wanted))
+            assert made.span(2) == (min(bytes_of(made, 2)), max(bytes_of(made, 2)) + 1)
+        old = made if made.size else old
+
+
+def test_a_large_type_takes_no_memory():
+    made = INT.Create_vector(1 << 40, 1, 2).Create_contiguous(1 << 10)
+    assert made.size == 4 << 50 and made.true == (0, (1 << 10) * ((8 << 40) - 4))
+    assert not made.contiguous
+    whole = INT.Create_contiguous(1 << 40).Create_vector(4, 1, 1)
+    assert whole.pieces(2) == [(0, 32 << 40)]
+
+
+def test_marks_of_bounds():
+    """As MPI 1.1 has them in section 3.12.3: they are those of types made of the type, too."""
+    first = Datatype.Create_struct([1, 1, 1], [-3, 0, 6], [LB, INT, UB])
+    assert first.Get_extent() == (-3, 9)
+    assert first.Create_contiguous(2).Get_extent() == (-3, 18)
+    assert Datatype.Create_struct([1, 1], [0, 20], [first, INT]).Get_extent() == (-3, 9)
+    assert Datatype.Create_struct([1, 1], [0, 8], [DOUBLE, UB]).Get_extent() == (0, 8)
+    assert Datatype.Create_struct([1, 1], [8, 0], [INT, LB]).Get_extent() == (0, 12)
+    assert Datatype.Create_struct([1, 0], [0, 100], [INT, UB]).Get_extent() == (0, 4)
+    given = INT.Create_resized(0, 4)
+    assert Datatype.Create_struct([1, 1], [0, 8], [DOUBLE, given]).Get_extent() == (8, 4)
+
+
+def test_blocks_of_nothing():
+    empty = INT.Create_contiguous(0)
+    made = Datatype.Create_struct([0, 2, 1, 0], [64, 4, 12, -64], [DOUBLE, INT, empty, INT8])
+    assert made.Get_extent() == (4, 8) and made.pieces(1) == [(4, 8)] and made.basic == 2
+    assert Datatype.Create_struct([], [], []).Get_extent() == (0, 0)
+    assert empty.Create_vector(3, 2, 7).pieces(5) == []
+
+
+@pytest.mark.parametrize("datatype, of_bytes", [
+    (SHORT_INT, {0: 0, 2: 1, 6: 2, 8: 3, 5: None, 12: 4}),
+    (DOUBLE_INT, {8: 1, 12: 2, 20: 3, 24: 4, 10: None}),
+    (Datatype.Create_struct([2, 3], [0, 8], [INT, INT8]).Create_contiguous(2),
+     {4: 1, 8: 2, 9: 3, 11: 5, 15: 6, 22: 10, 13: None, 26: 11}),
+    (INT.Create_contiguous(1 << 40), {8: 2, 7: None}),
+    (INT.Create_contiguous(0), {0: 0, 1: None}),
+])
+def test_elements_of_what_came(datatype, of_bytes):
+    for length, wanted in of_bytes.items():
+        status = Status(count=length)
+        assert status.Get_elements(datatype) == (-32766 if wanted is None else wanted)
+        if wanted is not None:
+            status.Set_elements(datatype, wanted)
+            assert status.count == length
+    assert Status(count=12).Get_count(SHORT_INT) == 2 and DOUBLE_INT.size == 12
+
+
+@pytest.mark.parametrize("fortran", [False, True])
+def test_subarrays(fortran):
+    made = subarray(INT16, [4, 5, 6], [2, 3, 1], [1, 0, 4], 0, fortran=fortran)
+    order = "F" if fortran else "C"
+    numbers = np.arange(120).reshape(4, 5, 6, order=order)[1:3, 0:3, 4:5]
+    wanted = numbers.reshape(-1, order=order)
+    assert bytes_of(made)[::2] == (2 * wanted).tolist() and made.Get_extent() == (0, 240)
+    with pytest.raises(MpiError, match="ERR_ARG: a subarray of 2 elements from 3 on, of 4"):
+        subarray(INT16, [4], [2], [3], 0, fortran=fortran)
+
+
+@pytest.mark.parametrize("fortran", [False, True])
+@pytest.mark.parametrize("ways", [
+    ((BLOCK, DEFAULT), (CYCLIC, DEFAULT)), ((CYCLIC, 2), (BLOCK, 5)), ((NONE, DEFAULT),
+                                                                      (CYCLIC, 3))])
+def test_divided_arrays(ways, fortran):
+    """Each process has its own elements, and all together have each once."""
+    sizes, grid = (7, 9), (1 if ways[0][0] == NONE else 2, 3)
+    found = []
+    for rank in range(grid[0] * grid[1]):
+        made = darray(INT8, grid[0] * grid[1], rank, sizes, [how for how, _ in ways],
+                      [block for _, block in ways], grid, 0, fortran=fortran)
+        assert made.Get_extent() == (0, 63)
+        owned = []
+        for axis, (how, block) in enumerate(ways):
+            place = (rank // grid[1], rank % grid[1])[axis]
+            if block == DEFAULT:
+                block = -(-sizes[axis] // grid[axis]) if how == BLOCK else 1
+            owned.append([one for one in range(sizes[axis])
+                          if how == NONE or one // block % grid[axis] == place])
+        strides = (1, sizes[0]) if fortran else (sizes[1], 1)
+        wanted = sorted(strides[0] * first + strides[1] * second
+                        for first in owned[0] for second in owned[1])
+        assert bytes_of(made) == wanted
+        found += wanted
+    assert sorted(found) == list(range(63))
+
+
+def test_how_a_type_was_made():
+    made = Datatype.Create_struct(np.array([1, 2]), [0, 16], [DOUBLE, INT])
+    assert made.origin.how == "STRUCT" and made.origin.types == (DOUBLE, INT)
+    assert (made.origin.integers, made.origin.addresses) == ([2, 1, 2], [0, 16])
+    assert INT.origin is None and made.Dup().origin.types == (made,)
+    assert f90_real(6, 30) is f90_real(6, 30) and f90_real(6, 30).origin.integers == [6, 30]
+    assert [match_size(2, 8), match_size(1, 4)] == ["REAL8", "INTEGER4"]
+    with pytest.raises(MpiError, match="ERR_ARG"):
+        match_size(1, 3)
+
+
+def test_external():
+    made = Datatype.Create_struct([1, 2, 1], [0, 8, 16], [DOUBLE, INT16, LONG])
+    data = np.frombuffer(struct.pack("=d2hq", 1.5, -2, 300, -7), np.uint8)
+    out = to_external(made.signature, data)
+    assert bytes(out) == struct.pack(">d2hi", 1.5, -2, 300, -7)
+    assert bytes(from_external(made.signature, out)) == bytes(data)
+    assert bytes(to_external(BYTE.signature.times(3), np.arange(3, dtype=np.uint8))) == b"\0\1\2"
+    values = np.array([0, 1, -2.5, np.inf, np.longdouble("1e4000"), 1 / 3],
+                      np.longdouble)
+    signature = LONG_DOUBLE.signature.times(len(values))
+    quad = to_external(signature, values.view(np.uint8))
+    assert bytes(quad[16:32]) == b"\x3f\xff" + bytes(14)
+    assert np.array_equal(from_external(signature, quad).view(np.longdouble), values)
