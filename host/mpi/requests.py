@@ -148,7 +148,7 @@ class Send(Request):
         self.number = number
         self.call = call
         self.rank = rank
-        self.world_rank = comm.group.world_ranks[rank]
+        self.world_rank = comm.peers.world_ranks[rank]
         self.context = context
         self.tag = tag
         self.data = data
