@@ -11,6 +11,7 @@ from .collectives import Collectives
 from .constants import ANY_SOURCE, ANY_TAG, CONGRUENT, IDENT, PROC_NULL, UNEQUAL
 from .errors import ErrorClass, MpiError
 from .groups import Group
+from .info import Info
 from .matching import Unexpected
 from .packets import Packet
 from .requests import Receive, Request
@@ -71,7 +72,7 @@ class Comm(Collectives):
         self.reach = group.size
         self.title = ""
         self.topology: Topology | None = None
-        self.info: dict[str, str] = {}
+        self.info = Info()
         self.attributes: dict[int, Any] = {}
         self._data = library.buffers.data
         self.freed = False
@@ -101,6 +102,23 @@ class Comm(Collectives):
     def Get_group(self) -> Group:
         """The group."""
         return self.group
+
+    def is_root(self, root: int) -> bool:
+        """Whether what counts at the root ``root`` alone counts here."""
+        return self.rank == root
+
+    @property
+    def remote_group(self) -> Group:
+        """The other group.
+
+        Raises
+        ------
+        MpiError
+            There is one group alone.
+        """
+        if self.peers is self.group:
+            raise MpiError(ErrorClass.ERR_COMM, f"rank {self.rank}: {self.name} has one group")
+        return self.peers
 
     # Sends
 
@@ -325,6 +343,11 @@ class Comm(Collectives):
     Create_dist_graph = topologies.create_dist_graph
     Create_dist_graph_adjacent = topologies.create_dist_graph_adjacent
     Create_intercomm = intercommunicators.create_intercomm
+
+    async def Merge(self, high: bool = False) -> "Comm":
+        """Refused: there is one group alone."""
+        self.remote_group  # noqa: B018 — refuses it
+        return self
 
     def Free(self) -> None:
         """The communicator may not be used any more; what it has begun goes on."""

@@ -7,6 +7,7 @@ from . import intercollectives, intercommunicators
 from .background import begins
 from .calls import Call
 from .communicator import Comm
+from .constants import ROOT
 from .groups import Group
 
 __all__ = ["Intercomm"]
@@ -29,6 +30,9 @@ class Intercomm(Comm):
         within = copy(self._within)
         within.tags = self.tags
         return within
+
+    def is_root(self, root: int) -> bool:
+        return root == ROOT
 
     Dup, Split, Create = intercommunicators.dup, intercommunicators.split, intercommunicators.create
     Idup = begins(Call.Idup, intercommunicators.dup_alone)

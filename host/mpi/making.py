@@ -31,7 +31,7 @@ def inherit(comm: Any, made: Any) -> Any:
 def duplicate(comm: Any, made: Any) -> Any:
     """``made``, a duplicate of ``comm``, has what a duplicate has besides."""
     made.topology = comm.topology
-    made.info = dict(comm.info)
+    made.info.update(comm.info)
     return made
 
 

@@ -59,7 +59,7 @@ class Request:
     def fail(self, error: MpiError) -> None:
         """It fails by ``error``, when it ends."""
         self.error = error
-        self.status.error = int(error.error)
+        self.status.error = error.code
 
     async def Wait(self) -> Status:
         """Wait for the end; its status."""

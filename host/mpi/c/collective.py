@@ -55,8 +55,8 @@ class Collective:
     def MPI_Gather(self, sendbuf: Pointer, sendcount: int, sendtype: int, recvbuf: Pointer,
                    recvcount: int, recvtype: int, root: int, comm: Any) -> None:
         into = None
-        if comm.rank == root:
-            into = self._equal(recvbuf, recvcount, self._handles.types[recvtype], comm.size,
+        if comm.is_root(root):
+            into = self._equal(recvbuf, recvcount, self._handles.types[recvtype], comm.reach,
                                "Gather")
         self._wait(comm.Gather(self._own(sendbuf, sendcount, sendtype, "Gather"), into, root))
 
@@ -64,16 +64,16 @@ class Collective:
                     recvcounts: Pointer, displs: Pointer, recvtype: int, root: int, comm: Any
                     ) -> None:
         into = None
-        if comm.rank == root:
+        if comm.is_root(root):
             into = self._parts(recvbuf, recvcounts, displs, self._handles.types[recvtype],
-                               comm.size, "Gatherv")
+                               comm.reach, "Gatherv")
         self._wait(comm.Gatherv(self._own(sendbuf, sendcount, sendtype, "Gatherv"), into, root))
 
     def MPI_Scatter(self, sendbuf: Pointer, sendcount: int, sendtype: int, recvbuf: Pointer,
                     recvcount: int, recvtype: int, root: int, comm: Any) -> None:
         out = None
-        if comm.rank == root:
-            out = self._equal(sendbuf, sendcount, self._handles.types[sendtype], comm.size,
+        if comm.is_root(root):
+            out = self._equal(sendbuf, sendcount, self._handles.types[sendtype], comm.reach,
                               "Scatter")
         self._wait(comm.Scatter(out, self._own(recvbuf, recvcount, recvtype, "Scatter"), root))
 
@@ -81,9 +81,9 @@ class Collective:
                      recvbuf: Pointer, recvcount: int, recvtype: int, root: int, comm: Any
                      ) -> None:
         out = None
-        if comm.rank == root:
+        if comm.is_root(root):
             out = self._parts(sendbuf, sendcounts, displs, self._handles.types[sendtype],
-                              comm.size, "Scatterv")
+                              comm.reach, "Scatterv")
         self._wait(comm.Scatterv(out, self._own(recvbuf, recvcount, recvtype, "Scatterv"), root))
 
     def _own(self, address: Pointer, count: int, datatype: int, call: str) -> Any:
@@ -96,35 +96,35 @@ class Collective:
                       recvcount: int, recvtype: Datatype, comm: Any) -> None:
         self._wait(comm.Allgather(
             self._own(sendbuf, sendcount, sendtype, "Allgather"),
-            self._equal(recvbuf, recvcount, recvtype, comm.size, "Allgather")))
+            self._equal(recvbuf, recvcount, recvtype, comm.reach, "Allgather")))
 
     def MPI_Allgatherv(self, sendbuf: Pointer, sendcount: int, sendtype: int, recvbuf: Pointer,
                        recvcounts: Pointer, displs: Pointer, recvtype: Datatype, comm: Any
                        ) -> None:
         self._wait(comm.Allgatherv(
             self._own(sendbuf, sendcount, sendtype, "Allgatherv"),
-            self._parts(recvbuf, recvcounts, displs, recvtype, comm.size, "Allgatherv")))
+            self._parts(recvbuf, recvcounts, displs, recvtype, comm.reach, "Allgatherv")))
 
     def MPI_Alltoall(self, sendbuf: Pointer, sendcount: int, sendtype: int, recvbuf: Pointer,
                      recvcount: int, recvtype: Datatype, comm: Any) -> None:
         out: Any = IN_PLACE
         if sendbuf != IN_PLACE_AT:
-            out = self._equal(sendbuf, sendcount, self._handles.types[sendtype], comm.size,
+            out = self._equal(sendbuf, sendcount, self._handles.types[sendtype], comm.reach,
                               "Alltoall")
-        self._wait(comm.Alltoall(out, self._equal(recvbuf, recvcount, recvtype, comm.size,
+        self._wait(comm.Alltoall(out, self._equal(recvbuf, recvcount, recvtype, comm.reach,
                                                   "Alltoall")))
 
     def MPI_Alltoallv(self, sendbuf: Pointer, sendcounts: Pointer, sdispls: Pointer,
                       sendtype: Datatype, recvbuf: Pointer, recvcounts: Pointer, rdispls: Pointer,
                       recvtype: Datatype, comm: Any) -> None:
         self._wait(comm.Alltoallv(
-            self._parts(sendbuf, sendcounts, sdispls, sendtype, comm.size, "Alltoallv"),
-            self._parts(recvbuf, recvcounts, rdispls, recvtype, comm.size, "Alltoallv")))
+            self._parts(sendbuf, sendcounts, sdispls, sendtype, comm.reach, "Alltoallv"),
+            self._parts(recvbuf, recvcounts, rdispls, recvtype, comm.reach, "Alltoallv")))
 
     def MPI_Reduce(self, sendbuf: Pointer, recvbuf: Pointer, count: int, datatype: Datatype,
                    op: Op, root: int, comm: Any) -> None:
         into = None
-        if comm.rank == root:
+        if comm.is_root(root):
             into = buffer(recvbuf, count, datatype, "Reduce")
         self._wait(comm.Reduce(self._out(sendbuf, count, datatype, "Reduce"), into, op, root))
 

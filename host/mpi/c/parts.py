@@ -2,11 +2,18 @@
 
 from typing import Any
 
+from .attributes import Attributes
 from .calls import Environment
 from .collective import Collective
+from .communicators import Communicators
+from .errhandlers import Errhandlers
+from .infos import Infos
 from .messages import Messages
+from .neighbours import Neighbours
+from .topologies import Topologies
 from .types import Types
 
 __all__ = ["PARTS"]
 
-PARTS: tuple[type[Any], ...] = (Environment, Messages, Collective, Types)
+PARTS: tuple[type[Any], ...] = (Environment, Communicators, Attributes, Errhandlers, Infos,
+                                Topologies, Messages, Collective, Neighbours, Types)

@@ -28,7 +28,8 @@ async def two(mpi, first):
 def test_messages_go_to_the_other_group(nodes, first):
     async def main(mpi):
         comm, _, low = await two(mpi, first)
-        assert (comm.size, comm.reach) == ((first, nodes - first) if low else (nodes - first, first))
+        sizes = first, nodes - first
+        assert (comm.size, comm.reach) == (sizes if low else sizes[::-1])
         got = []
         for rank in range(comm.reach):
             mine, other = np.array([100 * low + comm.rank]), np.zeros(1, np.int64)
