@@ -7,7 +7,14 @@ In the order in which to read:
 
 - :mod:`.library`: The MPI library of one process: what its communicators and requests stand on
 - :mod:`.communicator`: Communicators: point-to-point calls, and communicators made of others
+- :mod:`.making`: Communicators made of others
+- :mod:`.contexts`: The numbers by which the messages of communicators are told apart
 - :mod:`.collectives`: Collective calls, over messages in a context of their own
+- :mod:`.neighbours`: Collective calls among neighbours
+- :mod:`.topologies`: How the processes of a communicator lie
+- :mod:`.intercomm`: A communicator of two groups
+- :mod:`.intercommunicators`: How they are made, and what is made of them
+- :mod:`.intercollectives`: Collective calls between two groups
 - :mod:`.background`: Calls that have only begun: collective calls, and exchanges, that do not block
 - :mod:`.calls`: Calls of the library: their names, their marks in the trace, and counts of what
   they sent

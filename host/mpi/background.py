@@ -81,7 +81,8 @@ def aside(condition: Callable[[], Any], what: Callable[[], str]) -> Generator[An
 def begins(call: Call, function: Callable[..., Coroutine[Any, Any, Any]], *,
            collective: bool = True) -> Callable[..., Awaitable[Request]]:
     """The method of a communicator that begins ``function``, another one: ``call``, which gives a
-    request. A ``collective`` one has tags of its own, which all ranks count alike."""
+    request. A ``collective`` one has tags of its own, which all ranks count alike. Of a kind of
+    communicator that has a function of its own under this name, that is begun."""
     @called(call)
     async def begin(self: Any, *arguments: Any, **named: Any) -> Request:
         comm = copy(self)
@@ -89,7 +90,8 @@ def begins(call: Call, function: Callable[..., Coroutine[Any, Any, Any]], *,
             comm.tags = TAGS * (1 + self.nonblocking % SETS)
             self.nonblocking += 1
         comm.talks = False
-        task = Task(self.library, call, self, function(comm, *arguments, **named),
+        own = getattr(type(comm), function.__name__, function)
+        task = Task(self.library, call, self, own(comm, *arguments, **named),
                     receives=not collective)
         try:
             await self.library.engine.start(task)

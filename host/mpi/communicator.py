@@ -3,20 +3,20 @@
 from collections.abc import Awaitable
 from typing import Any
 
-import numpy as np
-
 from ..port.suspension import NOTHING
+from . import intercommunicators, making, neighbours, topologies
 from .background import begins
 from .calls import Call, Calls, called
 from .collectives import Collectives
-from .constants import ANY_SOURCE, ANY_TAG, PROC_NULL, UNDEFINED
+from .constants import ANY_SOURCE, ANY_TAG, CONGRUENT, IDENT, PROC_NULL, UNEQUAL
 from .errors import ErrorClass, MpiError
 from .groups import Group
+from .info import Info
 from .matching import Unexpected
-from .operators import MAX
 from .packets import Packet
 from .requests import Receive, Request
 from .status import Status
+from .topologies import Topology
 
 __all__ = ["Comm", "Message"]
 
@@ -42,7 +42,17 @@ class Comm(Collectives):
     ----------
     library
         The :class:`~.library.Mpi` whose communicator it is.
-    group, name, context, rank, size
+    group, context, rank, size
+    name
+        Its name in what is said of errors.
+    title
+        Its name for its program; of one that was made, empty until it gets one.
+    peers, reach
+        The processes to which its messages go, and their number.
+    topology
+        How its processes lie; None if they do in no way.
+    info, attributes
+        What its program has said of it, and attached to it.
     errhandler
         What a face of MPI does about errors; None: what it does by default. The library raises
         them.
@@ -58,6 +68,12 @@ class Comm(Collectives):
         self.context = context
         self.rank = group.rank
         self.size = group.size
+        self.peers = group
+        self.reach = group.size
+        self.title = ""
+        self.topology: Topology | None = None
+        self.info = Info()
+        self.attributes: dict[int, Any] = {}
         self._data = library.buffers.data
         self.freed = False
         self.errhandler: Any = None
@@ -81,11 +97,28 @@ class Comm(Collectives):
         return self.name
 
     def Set_name(self, name: str) -> None:
-        self.name = name
+        self.name = self.title = name
 
     def Get_group(self) -> Group:
         """The group."""
         return self.group
+
+    def is_root(self, root: int) -> bool:
+        """Whether what counts at the root ``root`` alone counts here."""
+        return self.rank == root
+
+    @property
+    def remote_group(self) -> Group:
+        """The other group.
+
+        Raises
+        ------
+        MpiError
+            There is one group alone.
+        """
+        if self.peers is self.group:
+            raise MpiError(ErrorClass.ERR_COMM, f"rank {self.rank}: {self.name} has one group")
+        return self.peers
 
     # Sends
 
@@ -209,6 +242,19 @@ class Comm(Collectives):
     Iscatter = begins(Call.Iscatter, Collectives.Scatter)
     Iscatterv = begins(Call.Iscatterv, Collectives.Scatterv)
 
+    # Among neighbours
+
+    Neighbor_allgather = neighbours.allgather
+    Neighbor_allgatherv = neighbours.allgatherv
+    Neighbor_alltoall = neighbours.alltoall
+    Neighbor_alltoallv = neighbours.alltoallv
+    Neighbor_alltoallw = neighbours.alltoallw
+    Ineighbor_allgather = begins(Call.Ineighbor_allgather, neighbours.allgather)
+    Ineighbor_allgatherv = begins(Call.Ineighbor_allgatherv, neighbours.allgatherv)
+    Ineighbor_alltoall = begins(Call.Ineighbor_alltoall, neighbours.alltoall)
+    Ineighbor_alltoallv = begins(Call.Ineighbor_alltoallv, neighbours.alltoallv)
+    Ineighbor_alltoallw = begins(Call.Ineighbor_alltoallw, neighbours.alltoallw)
+
     # Probes
 
     @called(Call.Probe)
@@ -267,9 +313,9 @@ class Comm(Collectives):
         library = self.library
         matching = library.receiving.matching
         library.port.spend(library.prices.receive)
-        if source != ANY_SOURCE and not 0 <= source < self.size:
+        if source != ANY_SOURCE and not 0 <= source < self.reach:
             raise MpiError(ErrorClass.ERR_RANK, f"rank {self.rank}: {call}: there is no rank "
-                           f"{source} in {self.name}, which has 0 to {self.size - 1}")
+                           f"{source} in {self.name}, which has 0 to {self.reach - 1}")
         found: list[Unexpected] = []
 
         def there() -> bool:
@@ -289,58 +335,35 @@ class Comm(Collectives):
 
     # Communicators
 
-    @called(Call.Dup)
-    async def Dup(self) -> "Comm":
-        """The same processes, with contexts of their own."""
-        made = await self._make(self.group, f"{self.name}.Dup")
-        assert made is not None
-        return made
+    Dup, Split, Split_type = making.dup, making.split, making.split_type
+    Create, Create_group = making.create, making.create_group
+    Idup = begins(Call.Idup, making.dup_alone)
+    Create_cart, Cart_sub = topologies.create_cart, topologies.sub
+    Create_graph = topologies.create_graph
+    Create_dist_graph = topologies.create_dist_graph
+    Create_dist_graph_adjacent = topologies.create_dist_graph_adjacent
+    Create_intercomm = intercommunicators.create_intercomm
 
-    @called(Call.Split)
-    async def Split(self, color: int = 0, key: int = 0) -> "Comm | None":
-        """Those with the same ``color``, ordered by ``key``; None for UNDEFINED."""
-        library = self.library
-        library.port.spend(library.prices.communicator)
-        mine = np.array([color, key, library.next_context], np.int64)
-        every = np.zeros((self.size, 3), np.int64)
-        await self.Allgather(mine, every)
-        library.next_context = context = int(every[:, 2].max())
-        library.next_context += 2
-        if color == UNDEFINED:
-            return None
-        members = sorted((int(key_), rank) for rank, (color_, key_, _) in enumerate(every.tolist())
-                         if color_ == color)
-        group = Group([self.group.world_ranks[rank] for _, rank in members], self.group.me)
-        return self._new(group, f"{self.name}.Split({color})", context)
-
-    @called(Call.Create)
-    async def Create(self, group: Group) -> "Comm | None":
-        """The processes of ``group``, the same at all; None for those outside."""
-        return await self._make(group, f"{self.name}.Create")
-
-    async def _make(self, group: Group, name: str) -> "Comm | None":
-        library = self.library
-        library.port.spend(library.prices.communicator)
-        mine = np.array([library.next_context], np.int64)
-        highest = np.zeros(1, np.int64)
-        await self.Allreduce(mine, highest, MAX)
-        library.next_context = int(highest[0]) + 2
-        if group.rank == UNDEFINED:
-            return None
-        return self._new(group, name, int(highest[0]))
-
-    def _new(self, group: Group, name: str, context: int) -> "Comm":
-        made: Comm = self.library.new_comm(group, name, context)
-        made.errhandler = self.errhandler
-        return made
+    async def Merge(self, high: bool = False) -> "Comm":
+        """Refused: there is one group alone."""
+        self.remote_group  # noqa: B018 — refuses it
+        return self
 
     def Free(self) -> None:
-        """The communicator may not be used any more."""
+        """The communicator may not be used any more; what it has begun goes on."""
         self.freed = True
+        self.library.dismiss(self)
 
     def Compare(self, other: "Comm") -> int:
         """0: the same; 1: the same processes; 2: in another order; 3: others."""
         if self is other:
-            return 0
-        found = Group.Compare(self.group, other.group)
-        return found or 1
+            return IDENT
+        if self.peers is not self.group or other.peers is not other.group:
+            return self._compare_sides(other)
+        return Group.Compare(self.group, other.group) or CONGRUENT
+
+    def _compare_sides(self, other: "Comm") -> int:
+        if self.peers is self.group or other.peers is other.group:
+            return UNEQUAL
+        return max(Group.Compare(self.group, other.group),
+                   Group.Compare(self.peers, other.peers)) or CONGRUENT

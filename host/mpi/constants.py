@@ -1,6 +1,7 @@
 """Constants of MPI, under its names."""
 
-__all__ = ["ANY_SOURCE", "ANY_TAG", "MAX_TAG", "PROC_NULL", "UNDEFINED"]
+__all__ = ["ANY_SOURCE", "ANY_TAG", "CART", "COMM_TYPE_SHARED", "CONGRUENT", "DIST_GRAPH", "GRAPH",
+           "IDENT", "MAX_TAG", "PROC_NULL", "ROOT", "SIMILAR", "UNDEFINED", "UNEQUAL"]
 
 ANY_SOURCE = -1
 """As the source of a receive: any rank."""
@@ -12,3 +13,11 @@ UNDEFINED = -32766
 """No rank, no colour, no count."""
 MAX_TAG = (1 << 30) - 1
 """The largest tag of a program (MPI_TAG_UB)."""
+ROOT = -4
+"""As the root of a call on a communicator of two groups: this rank."""
+IDENT, CONGRUENT, SIMILAR, UNEQUAL = range(4)
+"""How two communicators or groups compare: the same; the same processes; in another order; not."""
+CART, GRAPH, DIST_GRAPH = 1, 2, 3
+"""Kinds of topologies."""
+COMM_TYPE_SHARED = 1
+"""Split by which ranks share memory."""

@@ -78,15 +78,19 @@ class MpiError(Exception):
     ----------
     error
         Its :class:`ErrorClass`.
+    code
+        Its code: that of the class, or what a function of the program's own has given.
     text
         The line without the class.
     comms
         The communicators that it is of, where they may be others than the call's; else none.
     """
 
-    def __init__(self, error: ErrorClass, text: str, comms: Sequence[Any] = ()) -> None:
+    def __init__(self, error: ErrorClass, text: str, comms: Sequence[Any] = (),
+                 code: int | None = None) -> None:
         super().__init__(f"MPI_{error.name}: {text}")
         self.error = error
+        self.code = int(error) if code is None else code
         self.text = text
         self.comms = tuple(one for one in dict.fromkeys(comms) if one is not None)
 

@@ -37,10 +37,12 @@ class Group:
 
     def Incl(self, ranks: Sequence[int]) -> "Group":
         """These ranks, in this order."""
+        self._check_once(ranks)
         return Group([self.world_ranks[self._check(rank)] for rank in ranks], self.me)
 
     def Excl(self, ranks: Sequence[int]) -> "Group":
         """All but these."""
+        self._check_once(ranks)
         gone = {self._check(rank) for rank in ranks}
         return Group([one for rank, one in enumerate(self.world_ranks) if rank not in gone],
                      self.me)
@@ -54,6 +56,8 @@ class Group:
 
     @staticmethod
     def _spread(ranges: Sequence[Sequence[int]]) -> list[int]:
+        if any(step == 0 for _, _, step in ranges):
+            raise MpiError(ErrorClass.ERR_ARG, "a range of ranks with a stride of 0")
         return [rank for first, last, step in ranges
                 for rank in range(first, last + (1 if step > 0 else -1), step)]
 
@@ -89,6 +93,12 @@ class Group:
 
     def Free(self) -> None:
         pass
+
+    @staticmethod
+    def _check_once(ranks: Sequence[int]) -> None:
+        twice = [rank for place, rank in enumerate(ranks) if rank in ranks[:place]]
+        if twice:
+            raise MpiError(ErrorClass.ERR_RANK, f"rank {twice[0]} twice among the ranks of a group")
 
     def _check(self, rank: int) -> int:
         if not 0 <= rank < len(self.world_ranks):

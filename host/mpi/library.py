@@ -18,6 +18,7 @@ from .channels import Itself, Places, channels_to_others
 from .channels.both import Both
 from .communicator import Comm
 from .constants import ANY_SOURCE, ANY_TAG, MAX_TAG, PROC_NULL, UNDEFINED
+from .contexts import Contexts
 from .copying import copy
 from .costs import Prices
 from .ends import Ends
@@ -25,6 +26,7 @@ from .engine import Engine
 from .errors import ErrorClass, MpiError, RequestError
 from .generalised import Generalised
 from .groups import Group
+from .intercomm import Intercomm
 from .matching import Unexpected
 from .packets import Header, Packet
 from .receiving import Receiving
@@ -100,18 +102,21 @@ class Mpi:
         self.engine = engine = Engine(node.port, self.rank, [*looks, itself], to, prices, world)
         ends = Ends(process, engine, self._store, prices, settings, self.registrations)
         self.sending = sending = Sending(ends)
-        self.receiving = receiving = Receiving(ends, lambda context: self._comms[context])
+        self.receiving = receiving = Receiving(
+            ends, lambda context: self._comms.get(context, self.COMM_WORLD))
         engine.handle_by({
             Packet.EAGER: receiving.arrived, Packet.EAGER_SYNC: receiving.arrived,
             Packet.EAGER_READY: receiving.arrived, Packet.REQUEST: receiving.requested,
             Packet.REPLY: sending.replied, Packet.DATA: receiving.part,
             Packet.FINISH: self._finished, Packet.SYNCED: sending.synced})
         self._numbers = itertools.count(1)
-        self.next_context = 0
+        self.contexts = Contexts(self.rank, self.size)
+        self._leaving: list[Comm] = []
         self._attached: Attached | None = None
         self._comms: dict[int, Comm] = {}
         self.COMM_WORLD = self.new_comm(Group(range(self.size), self.rank), "COMM_WORLD", 0)
         self.COMM_SELF = self.new_comm(Group([self.rank], self.rank), "COMM_SELF", 2)
+        self.COMM_WORLD.title, self.COMM_SELF.title = "MPI_COMM_WORLD", "MPI_COMM_SELF"
         self._open = False
 
     # Beginning and end
@@ -284,9 +289,9 @@ class Mpi:
         if comm.freed:
             raise MpiError(ErrorClass.ERR_COMM, f"rank {comm.rank}: {call} on {comm.name}, which "
                            "was freed")
-        if not 0 <= rank < comm.size:
+        if not 0 <= rank < comm.reach:
             raise MpiError(ErrorClass.ERR_RANK, f"rank {comm.rank}: {call}: there is no rank "
-                           f"{rank} in {comm.name}, which has 0 to {comm.size - 1}")
+                           f"{rank} in {comm.name}, which has 0 to {comm.reach - 1}")
         if not 0 <= tag <= MAX_TAG:
             raise MpiError(ErrorClass.ERR_TAG, f"rank {comm.rank}: {call}: tag {tag}, "
                            f"{comm.name}: must be 0 to {MAX_TAG}")
@@ -454,9 +459,35 @@ class Mpi:
     def new_comm(self, group: Group, name: str, context: int) -> Comm:
         """A communicator whose contexts are ``context`` and the next one."""
         comm = Comm(self, group, name, context)
-        self._comms[context] = self._comms[context + 1] = comm
-        self.next_context = max(self.next_context, context + 2)
+        self.adopt(comm)
         return comm
+
+    def new_inter(self, group: Group, remote: Group, name: str, context: int) -> Intercomm:
+        """A communicator of two groups, whose contexts are the same on both sides."""
+        comm = Intercomm(self, group, remote, name, context)
+        self.adopt(comm)
+        return comm
+
+    def adopt(self, comm: Comm) -> None:
+        """``comm`` has been made."""
+        self._comms[comm.context] = self._comms[comm.context + 1] = comm
+        self.contexts.use(comm.context)
+
+    def dismiss(self, comm: Comm) -> None:
+        """``comm`` has been freed. What it has begun goes on; when that has ended others may have
+        its contexts."""
+        self._leaving.append(comm)
+        matching, tasks = self.receiving.matching, {id(one.comm) for one in self.engine.tasks}
+        for one in list(self._leaving):
+            contexts = one.context, one.context + 1
+            if id(one) in tasks or any(matching.posted.get(context)
+                                       or matching.unexpected.get(context)
+                                       for context in contexts):
+                continue
+            self._leaving.remove(one)
+            for context in contexts:
+                self._comms.pop(context, None)
+            self.contexts.free(one.context)
 
 
 def _among(request: Request, others: Sequence[Request]) -> str:

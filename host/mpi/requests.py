@@ -59,7 +59,7 @@ class Request:
     def fail(self, error: MpiError) -> None:
         """It fails by ``error``, when it ends."""
         self.error = error
-        self.status.error = int(error.error)
+        self.status.error = error.code
 
     async def Wait(self) -> Status:
         """Wait for the end; its status."""
@@ -148,7 +148,7 @@ class Send(Request):
         self.number = number
         self.call = call
         self.rank = rank
-        self.world_rank = comm.group.world_ranks[rank]
+        self.world_rank = comm.peers.world_ranks[rank]
         self.context = context
         self.tag = tag
         self.data = data

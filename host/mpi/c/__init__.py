@@ -16,6 +16,7 @@ In the order in which to read:
 - :mod:`.arguments`: What a program sends and receives, as the library's buffers
 - :mod:`.messages`: Those that send, receive and complete
 - :mod:`.matched`: Matched probes, generalised requests, and statuses that a program fills in
+- :mod:`.ways`: A collective call of the library as two of mpi.h, one that waits and one that begins
 - :mod:`.collective`: Those of all ranks of a communicator
 - :mod:`.operations`: Operations of the program's own, and reductions that it makes alone
 - :mod:`.types`: Those that make datatypes, and that pack by them

@@ -4,6 +4,7 @@ Arguments that MPI says are ignored are not looked at: those of another rank, th
 MPI_IN_PLACE, types of no elements.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 from ..collectives import IN_PLACE
@@ -63,12 +64,13 @@ class Arguments:
                 self._types[datatype] if any(numbers) else BYTE]
 
     def each(self, address: Pointer, counts: Pointer, displacements: Pointer, datatypes: Pointer,
-             ranks: int) -> Any:
-        """The same with displacements in bytes, and a datatype for each rank."""
+             ranks: int, read: Callable[[Pointer, int], list[int]] = integers) -> Any:
+        """The same with displacements in bytes, which ``read`` reads, and a datatype for each
+        rank."""
         if address == IN_PLACE_AT:
             return IN_PLACE
         numbers = _checked(integers(counts, ranks))
-        places = integers(displacements, ranks) if any(numbers) else [0] * ranks
+        places = read(displacements, ranks) if any(numbers) else [0] * ranks
         handles = integers(datatypes, ranks) if any(numbers) else [0] * ranks
         types: list[Datatype] = [self._types[one] if number else BYTE
                                  for one, number in zip(handles, numbers, strict=True)]

@@ -1,4 +1,4 @@
-"""The calls of mpi.h, by name: communicators, groups, errors, beginning and end.
+"""The calls of mpi.h, by name: beginning and end, time, groups.
 
 A call's method gets its arguments as mpi.h declares them: numbers and addresses as integers,
 handles as what they stand for. What it returns is the call's code; None is success.
@@ -8,21 +8,19 @@ import ctypes
 import math
 from typing import Any
 
-from ..constants import MAX_TAG
+from ..codes import Codes
 from ..errors import ErrorClass, MpiError
 from ..groups import Group
 from ..sync import Rank
+from .attached import Attached
+from .callbacks import Callbacks
 from .handles import Handles, value
-from .memory import Pointer, integers, put_int, put_long, put_text, text
+from .memory import Pointer, integers, put_int, put_text
 
 __all__ = ["Environment", "State"]
 
 LIBRARY = "nicbed"
 SINGLE = 0
-FATAL = value("ERRORS_ARE_FATAL")
-"""What happens to errors where a program says nothing."""
-ATTRIBUTES = {value("TAG_UB"): MAX_TAG, value("WTIME_IS_GLOBAL"): 1, value("HOST"): -2,
-              value("IO"): -2}
 
 
 class State:
@@ -35,16 +33,18 @@ class State:
         self.wait = rank.wait
         self.complete = rank.complete
         self.handles = Handles(rank.mpi)
+        self.codes = Codes()
+        self.callbacks = Callbacks(rank, library)
+        self.attached = Attached(self.callbacks)
 
 
 class Environment:
-    """Beginning and end, errors, communicators and groups."""
+    """Beginning and end, time, and groups."""
 
     def __init__(self, state: State) -> None:
         self._state = state
         self._rank = state.rank
         self._handles = state.handles
-        self._attributes = {key: ctypes.c_int(number) for key, number in ATTRIBUTES.items()}
 
     # Beginning, end, time
 
@@ -69,6 +69,8 @@ class Environment:
         put_int(flag, self._rank.initialized)
 
     def MPI_Finalize(self) -> None:
+        own = self._rank.mpi.COMM_SELF
+        self._state.attached.comms.delete_all(own.handle, own.attributes)
         self._rank.finalize()
 
     def MPI_Finalized(self, flag: Pointer) -> None:
@@ -93,72 +95,6 @@ class Environment:
     def MPI_Get_processor_name(self, name: Pointer, resultlen: Pointer) -> None:
         put_int(resultlen, put_text(name, f"node{self._rank.node.number}",
                                     value("MAX_PROCESSOR_NAME")))
-
-    # Errors
-
-    def MPI_Error_class(self, errorcode: int, errorclass: Pointer) -> None:
-        put_int(errorclass, errorcode)
-
-    def MPI_Error_string(self, errorcode: int, string: Pointer, resultlen: Pointer) -> None:
-        known = {int(one): f"MPI_{one.name}" for one in ErrorClass} | {0: "MPI_SUCCESS"}
-        put_int(resultlen, put_text(string, known.get(errorcode, f"error {errorcode}"),
-                                    value("MAX_ERROR_STRING")))
-
-    def MPI_Comm_set_errhandler(self, comm: Any, errhandler: int) -> None:
-        if errhandler not in (value("ERRORS_RETURN"), FATAL):
-            raise MpiError(ErrorClass.ERR_ARG, f"{errhandler} is no error handler")
-        comm.errhandler = errhandler
-
-    def MPI_Comm_get_errhandler(self, comm: Any, errhandler: Pointer) -> None:
-        put_int(errhandler, comm.errhandler or FATAL)
-
-    MPI_Errhandler_set = MPI_Comm_set_errhandler
-    MPI_Errhandler_get = MPI_Comm_get_errhandler
-
-    # Communicators
-
-    def MPI_Comm_size(self, comm: Any, size: Pointer) -> None:
-        put_int(size, comm.size)
-
-    def MPI_Comm_rank(self, comm: Any, rank: Pointer) -> None:
-        put_int(rank, comm.rank)
-
-    def MPI_Comm_compare(self, comm1: Any, comm2: Any, result: Pointer) -> None:
-        put_int(result, comm1.Compare(comm2))
-
-    def MPI_Comm_dup(self, comm: Any, newcomm: Pointer) -> None:
-        self._new(newcomm, self._state.wait(comm.Dup()))
-
-    def MPI_Comm_create(self, comm: Any, group: Group, newcomm: Pointer) -> None:
-        self._new(newcomm, self._state.wait(comm.Create(group)))
-
-    def MPI_Comm_split(self, comm: Any, color: int, key: int, newcomm: Pointer) -> None:
-        self._new(newcomm, self._state.wait(comm.Split(color, key)))
-
-    def _new(self, place: Pointer, comm: Any) -> None:
-        put_int(place, self._handles.comms.add(comm))
-
-    def MPI_Comm_free(self, comm: Pointer) -> None:
-        [handle] = integers(comm, 1)
-        self._handles.comms.remove(handle).Free()
-        put_int(comm, 0)
-
-    def MPI_Comm_test_inter(self, comm: Any, flag: Pointer) -> None:
-        put_int(flag, 0)
-
-    def MPI_Comm_set_name(self, comm: Any, name: Pointer) -> None:
-        comm.Set_name(text(name))
-
-    def MPI_Comm_get_name(self, comm: Any, name: Pointer, resultlen: Pointer) -> None:
-        put_int(resultlen, put_text(name, comm.name, value("MAX_OBJECT_NAME")))
-
-    def MPI_Comm_get_attr(self, comm: Any, keyval: int, place: Pointer, flag: Pointer) -> None:
-        found = self._attributes.get(keyval)
-        put_int(flag, found is not None)
-        if found is not None:
-            put_long(place, ctypes.addressof(found))
-
-    MPI_Attr_get = MPI_Comm_get_attr
 
     # Groups
 

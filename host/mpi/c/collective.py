@@ -1,17 +1,14 @@
 """Calls of all ranks of a communicator, which wait, or only begin."""
 
-from collections.abc import Callable
 from typing import Any
 
 from ..operators import Op
 from .arguments import Arguments
 from .calls import State
-from .memory import Pointer, integers, put_int
-from .request import CRequest
+from .memory import Pointer, integers
+from .ways import both
 
 __all__ = ["Collective"]
-
-Described = Callable[..., tuple[Any, ...]]
 
 
 # What a call asks of the library. Its communicator is its last argument. Datatypes are numbers, as
@@ -23,37 +20,43 @@ def _barrier(_: Arguments, comm: Any) -> tuple[Any, ...]:
 
 def _bcast(given: Arguments, buffer: Pointer, count: int, datatype: int, root: int, comm: Any
            ) -> tuple[Any, ...]:
-    return given.plain(buffer, count, datatype, "Bcast"), root
+    return given.of_peer(root, buffer, count, datatype, "Bcast"), root
+
+
+def _mine(given: Arguments, address: Pointer, count: int, datatype: int, call: str, root: int
+          ) -> Any:
+    """This rank's part, which a rank of the root's own group does not have where there are two."""
+    return given.own(address, count, datatype, call) if root >= 0 else None
 
 
 def _gather(given: Arguments, sendbuf: Pointer, sendcount: int, sendtype: int, recvbuf: Pointer,
             recvcount: int, recvtype: int, root: int, comm: Any) -> tuple[Any, ...]:
-    into = given.typed(recvbuf, recvcount, recvtype, "Gather") if comm.rank == root else None
-    return given.own(sendbuf, sendcount, sendtype, "Gather"), into, root
+    into = given.typed(recvbuf, recvcount, recvtype, "Gather") if comm.is_root(root) else None
+    return _mine(given, sendbuf, sendcount, sendtype, "Gather", root), into, root
 
 
 def _gatherv(given: Arguments, sendbuf: Pointer, sendcount: int, sendtype: int, recvbuf: Pointer,
              recvcounts: Pointer, displs: Pointer, recvtype: int, root: int, comm: Any
              ) -> tuple[Any, ...]:
     into = None
-    if comm.rank == root:
-        into = given.parts(recvbuf, recvcounts, displs, recvtype, comm.size)
-    return given.own(sendbuf, sendcount, sendtype, "Gatherv"), into, root
+    if comm.is_root(root):
+        into = given.parts(recvbuf, recvcounts, displs, recvtype, comm.reach)
+    return _mine(given, sendbuf, sendcount, sendtype, "Gatherv", root), into, root
 
 
 def _scatter(given: Arguments, sendbuf: Pointer, sendcount: int, sendtype: int, recvbuf: Pointer,
              recvcount: int, recvtype: int, root: int, comm: Any) -> tuple[Any, ...]:
-    out = given.typed(sendbuf, sendcount, sendtype, "Scatter") if comm.rank == root else None
-    return out, given.own(recvbuf, recvcount, recvtype, "Scatter"), root
+    out = given.typed(sendbuf, sendcount, sendtype, "Scatter") if comm.is_root(root) else None
+    return out, _mine(given, recvbuf, recvcount, recvtype, "Scatter", root), root
 
 
 def _scatterv(given: Arguments, sendbuf: Pointer, sendcounts: Pointer, displs: Pointer,
               sendtype: int, recvbuf: Pointer, recvcount: int, recvtype: int, root: int, comm: Any
               ) -> tuple[Any, ...]:
     out = None
-    if comm.rank == root:
-        out = given.parts(sendbuf, sendcounts, displs, sendtype, comm.size)
-    return out, given.own(recvbuf, recvcount, recvtype, "Scatterv"), root
+    if comm.is_root(root):
+        out = given.parts(sendbuf, sendcounts, displs, sendtype, comm.reach)
+    return out, _mine(given, recvbuf, recvcount, recvtype, "Scatterv", root), root
 
 
 def _allgather(given: Arguments, sendbuf: Pointer, sendcount: int, sendtype: int,
@@ -66,7 +69,7 @@ def _allgatherv(given: Arguments, sendbuf: Pointer, sendcount: int, sendtype: in
                 recvbuf: Pointer, recvcounts: Pointer, displs: Pointer, recvtype: int, comm: Any
                 ) -> tuple[Any, ...]:
     return (given.own(sendbuf, sendcount, sendtype, "Allgatherv"),
-            given.parts(recvbuf, recvcounts, displs, recvtype, comm.size))
+            given.parts(recvbuf, recvcounts, displs, recvtype, comm.reach))
 
 
 def _alltoall(given: Arguments, sendbuf: Pointer, sendcount: int, sendtype: int, recvbuf: Pointer,
@@ -78,21 +81,22 @@ def _alltoall(given: Arguments, sendbuf: Pointer, sendcount: int, sendtype: int,
 def _alltoallv(given: Arguments, sendbuf: Pointer, sendcounts: Pointer, sdispls: Pointer,
                sendtype: int, recvbuf: Pointer, recvcounts: Pointer, rdispls: Pointer,
                recvtype: int, comm: Any) -> tuple[Any, ...]:
-    return (given.parts(sendbuf, sendcounts, sdispls, sendtype, comm.size),
-            given.parts(recvbuf, recvcounts, rdispls, recvtype, comm.size))
+    return (given.parts(sendbuf, sendcounts, sdispls, sendtype, comm.reach),
+            given.parts(recvbuf, recvcounts, rdispls, recvtype, comm.reach))
 
 
 def _alltoallw(given: Arguments, sendbuf: Pointer, sendcounts: Pointer, sdispls: Pointer,
                sendtypes: Pointer, recvbuf: Pointer, recvcounts: Pointer, rdispls: Pointer,
                recvtypes: Pointer, comm: Any) -> tuple[Any, ...]:
-    return (given.each(sendbuf, sendcounts, sdispls, sendtypes, comm.size),
-            given.each(recvbuf, recvcounts, rdispls, recvtypes, comm.size))
+    return (given.each(sendbuf, sendcounts, sdispls, sendtypes, comm.reach),
+            given.each(recvbuf, recvcounts, rdispls, recvtypes, comm.reach))
 
 
 def _reduce(given: Arguments, sendbuf: Pointer, recvbuf: Pointer, count: int, datatype: int,
             op: Op, root: int, comm: Any) -> tuple[Any, ...]:
-    into = given.typed(recvbuf, count, datatype, "Reduce") if comm.rank == root else None
-    return given.typed(sendbuf, count, datatype, "Reduce"), into, op, root
+    into = given.typed(recvbuf, count, datatype, "Reduce") if comm.is_root(root) else None
+    out = given.typed(sendbuf, count, datatype, "Reduce") if root >= 0 else None
+    return out, into, op, root
 
 
 def _reduce_all(given: Arguments, sendbuf: Pointer, recvbuf: Pointer, count: int, datatype: int,
@@ -121,30 +125,6 @@ def _divided(given: Arguments, sendbuf: Pointer, recvbuf: Pointer, counts: list[
     return out, into, counts, op
 
 
-# The methods
-
-def _waits(call: str, described: Described) -> Callable[..., None]:
-    def method(self: "Collective", *arguments: Any) -> None:
-        asked = described(self.arguments, *arguments)
-        self.state.wait(getattr(arguments[-1], call)(*asked))
-    method.__annotations__ = described.__annotations__
-    return method
-
-
-def _begins(call: str, described: Described) -> Callable[..., None]:
-    def method(self: "Collective", *arguments: Any) -> None:
-        *arguments, place = arguments
-        asked = described(self.arguments, *arguments)
-        request = self.state.wait(getattr(arguments[-1], f"I{call.lower()}")(*asked))
-        put_int(place, self.state.handles.requests.add(CRequest(request)))
-    method.__annotations__ = described.__annotations__
-    return method
-
-
-def _both(call: str, described: Described) -> tuple[Callable[..., None], Callable[..., None]]:
-    return _waits(call, described), _begins(call, described)
-
-
 class Collective:
     """Collective calls."""
 
@@ -152,21 +132,21 @@ class Collective:
         self.state = state
         self.arguments = Arguments(state.handles)
 
-    MPI_Barrier, MPI_Ibarrier = _both("Barrier", _barrier)
-    MPI_Bcast, MPI_Ibcast = _both("Bcast", _bcast)
-    MPI_Gather, MPI_Igather = _both("Gather", _gather)
-    MPI_Gatherv, MPI_Igatherv = _both("Gatherv", _gatherv)
-    MPI_Scatter, MPI_Iscatter = _both("Scatter", _scatter)
-    MPI_Scatterv, MPI_Iscatterv = _both("Scatterv", _scatterv)
-    MPI_Allgather, MPI_Iallgather = _both("Allgather", _allgather)
-    MPI_Allgatherv, MPI_Iallgatherv = _both("Allgatherv", _allgatherv)
-    MPI_Alltoall, MPI_Ialltoall = _both("Alltoall", _alltoall)
-    MPI_Alltoallv, MPI_Ialltoallv = _both("Alltoallv", _alltoallv)
-    MPI_Alltoallw, MPI_Ialltoallw = _both("Alltoallw", _alltoallw)
-    MPI_Reduce, MPI_Ireduce = _both("Reduce", _reduce)
-    MPI_Allreduce, MPI_Iallreduce = _both("Allreduce", _reduce_all)
-    MPI_Scan, MPI_Iscan = _both("Scan", _reduce_all)
-    MPI_Exscan, MPI_Iexscan = _both("Exscan", _reduce_all)
-    MPI_Reduce_scatter, MPI_Ireduce_scatter = _both("Reduce_scatter", _reduce_scatter)
-    MPI_Reduce_scatter_block, MPI_Ireduce_scatter_block = _both("Reduce_scatter",
-                                                                _reduce_scatter_block)
+    MPI_Barrier, MPI_Ibarrier = both("Barrier", _barrier)
+    MPI_Bcast, MPI_Ibcast = both("Bcast", _bcast)
+    MPI_Gather, MPI_Igather = both("Gather", _gather)
+    MPI_Gatherv, MPI_Igatherv = both("Gatherv", _gatherv)
+    MPI_Scatter, MPI_Iscatter = both("Scatter", _scatter)
+    MPI_Scatterv, MPI_Iscatterv = both("Scatterv", _scatterv)
+    MPI_Allgather, MPI_Iallgather = both("Allgather", _allgather)
+    MPI_Allgatherv, MPI_Iallgatherv = both("Allgatherv", _allgatherv)
+    MPI_Alltoall, MPI_Ialltoall = both("Alltoall", _alltoall)
+    MPI_Alltoallv, MPI_Ialltoallv = both("Alltoallv", _alltoallv)
+    MPI_Alltoallw, MPI_Ialltoallw = both("Alltoallw", _alltoallw)
+    MPI_Reduce, MPI_Ireduce = both("Reduce", _reduce)
+    MPI_Allreduce, MPI_Iallreduce = both("Allreduce", _reduce_all)
+    MPI_Scan, MPI_Iscan = both("Scan", _reduce_all)
+    MPI_Exscan, MPI_Iexscan = both("Exscan", _reduce_all)
+    MPI_Reduce_scatter, MPI_Ireduce_scatter = both("Reduce_scatter", _reduce_scatter)
+    MPI_Reduce_scatter_block, MPI_Ireduce_scatter_block = both("Reduce_scatter",
+                                                               _reduce_scatter_block)

@@ -1,12 +1,13 @@
 """Handles of a program: numbers that stand for communicators, datatypes and others."""
 
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from .. import datatypes, operators
 from ..communicator import Comm, Message
 from ..datatypes import Datatype
 from ..errors import ErrorClass, MpiError
 from ..groups import Group
+from ..info import Info
 from ..library import Mpi
 from ..operators import Op
 from .header import constants
@@ -83,10 +84,23 @@ class Table(Generic[Kind]):
             self._given |= {found}
         return found
 
-    def remove(self, handle: int) -> Kind:
-        """The handle stands for nothing any more; what it stood for."""
+    def reserve(self) -> int:
+        """A handle that will stand for something (:meth:`bind`), but does not yet."""
+        self._next += 1
+        return self._next - 1
+
+    def bind(self, handle: int, one: Kind) -> None:
+        """A reserved handle stands for ``one``."""
+        self._of[handle] = one
+
+    def check_own(self, handle: int) -> None:
+        """Refuse a handle that MPI defines: it may not be freed."""
         if handle in self._given:
             raise MpiError(self._error, f"a predefined {self._what} may not be freed")
+
+    def remove(self, handle: int) -> Kind:
+        """The handle stands for nothing any more; what it stood for."""
+        self.check_own(handle)
         found = self[handle]
         del self._of[handle]
         return found
@@ -98,6 +112,7 @@ class Handles:
     def __init__(self, mpi: Mpi) -> None:
         self.comms: Table[Comm] = Table("communicator", ErrorClass.ERR_COMM, {
             value("COMM_WORLD"): mpi.COMM_WORLD, value("COMM_SELF"): mpi.COMM_SELF})
+        mpi.COMM_WORLD.handle, mpi.COMM_SELF.handle = value("COMM_WORLD"), value("COMM_SELF")
         self.groups: Table[Group] = Table("group", ErrorClass.ERR_GROUP, {
             value("GROUP_EMPTY"): Group([], mpi.rank)})
         self.types: Table[Datatype] = Table("datatype", ErrorClass.ERR_TYPE, {
@@ -108,6 +123,8 @@ class Handles:
         """Of datatypes, by handle, where the program has named them."""
         self.messages: Table[Message | None] = Table("message", ErrorClass.ERR_REQUEST, {
             value("MESSAGE_NO_PROC"): None})
+        self.windows: Table[Any] = Table("window", ErrorClass.ERR_WIN, {})
+        self.infos: Table[Info] = Table("info", ErrorClass.ERR_INFO, {value("INFO_ENV"): Info()})
         self.requests: Table[CRequest] = Table("request", ErrorClass.ERR_REQUEST, {})
 
     def type_of(self, datatype: Datatype) -> int:

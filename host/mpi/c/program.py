@@ -14,7 +14,7 @@ from ..errors import MpiError
 from ..sync import Rank, RankError, program
 from ..sync.output import Lines
 from .calls import State
-from .handles import value
+from .errhandlers import Errhandlers
 from .header import calls
 from .parts import PARTS
 
@@ -22,9 +22,11 @@ __all__ = ["c_program"]
 
 LEAVE = -(1 << 31)
 """What a call returns to leave the program (runtime.c)."""
-RETURN = value("ERRORS_RETURN")
 FUNCTION = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_int, ctypes.POINTER(ctypes.c_ssize_t))
-TABLES = {"MPI_Comm": "comms", "MPI_Group": "groups", "MPI_Datatype": "types", "MPI_Op": "ops"}
+TABLES = {"MPI_Comm": "comms", "MPI_Group": "groups", "MPI_Datatype": "types", "MPI_Op": "ops",
+          "MPI_Win": "windows"}
+OWNERS = ("MPI_Comm", "MPI_Win")
+"""What has an error handler."""
 
 
 class Copies:
@@ -91,21 +93,22 @@ class _Rank:
         self._lines = Lines(rank.number)
         self._state = state = State(rank, self._library)
         parts = [part(state) for part in PARTS]
+        self._errhandlers = next(one for one in parts if isinstance(one, Errhandlers))
         self._calls = [self._call(parts, call.name, call.parameters) for call in calls()]
         self._failure: BaseException | None = None
 
     def _call(self, parts: Sequence[Any], name: str, parameters: Sequence[tuple[str, str]]
               ) -> tuple[Callable[..., None], list[Any], int]:
         """The method for a call, a table or None for each of its parameters, and the place of its
-        communicator, or -1. A method that wants a handle as it is declares an int: that of a
-        datatype which may not count, beside MPI_IN_PLACE or not at the root."""
+        communicator or window, or -1. A method that wants a handle as it is declares an int: that
+        of a datatype which may not count, beside MPI_IN_PLACE or not at the root."""
         method = next((getattr(part, name) for part in parts if hasattr(part, name)),
                       None) or self._missing(name)
         tables = [getattr(self._state.handles, TABLES[kind])
                   if kind in TABLES and method.__annotations__.get(argument) is not int else None
                   for kind, argument in parameters]
-        place = next((index for index, (kind, _) in enumerate(parameters) if kind == "MPI_Comm"),
-                     -1)
+        place = next((index for index, (kind, _) in enumerate(parameters) if kind in OWNERS
+                      and tables[index] is not None), -1)
         return method, tables, place
 
     def _missing(self, name: str) -> Callable[..., None]:
@@ -150,18 +153,14 @@ class _Rank:
             method(*arguments)
             return 0
         except MpiError as error:
-            comms = error.comms or [comm or self._rank.mpi.COMM_WORLD]
-            if all(one.errhandler == RETURN for one in comms):
-                return int(error.error)
-            self._failure = RankError(_told(self._rank.number, error))
+            try:
+                return self._errhandlers.handle(error, error.comms
+                                                or [comm or self._rank.mpi.COMM_WORLD])
+            except BaseException as end:
+                self._failure = self._failure or end
         except BaseException as error:
-            self._failure = error
+            self._failure = self._failure or error
         return LEAVE
-
-
-def _told(rank: int, error: MpiError) -> str:
-    text = str(error)
-    return text if f"rank {rank}:" in text else f"rank {rank}: {text}"
 
 
 def c_program(library: Path, arguments: Sequence[str] = ()) -> Program:

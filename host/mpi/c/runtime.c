@@ -160,3 +160,24 @@ int nicbed_guard(volatile int *shared, int descriptor)
             return 1;
     return 0;
 }
+
+/* Calls a function of the program with up to six words; whether it came back, and did not end the
+ * program. Others may be called meanwhile, by what it calls. */
+int nicbed_callback(int (*callback)(nicbed_word, nicbed_word, nicbed_word, nicbed_word, nicbed_word,
+                                    nicbed_word), const nicbed_word *given, int *result)
+{
+    volatile int came_back = 0;
+    int before = operating;
+    jmp_buf outer;
+    memcpy(&outer, &operation_end, sizeof outer);
+    operating = 1;
+    *running = own;
+    if (!setjmp(operation_end)) {
+        *result = callback(given[0], given[1], given[2], given[3], given[4], given[5]);
+        came_back = 1;
+    }
+    *running = -1;
+    operating = before;
+    memcpy(&operation_end, &outer, sizeof outer);
+    return came_back;
+}

@@ -20,6 +20,7 @@ class Types:
         self._wait = state.wait
         self._types = state.handles.types
         self._arguments = Arguments(state.handles)
+        self._attached = state.attached
         self._memory: dict[Pointer, Any] = {}
 
     def _new(self, place: Pointer, datatype: Datatype) -> None:
@@ -65,14 +66,21 @@ class Types:
                                 ) -> None:
         self._new(newtype, oldtype.Create_resized(lb, extent))
 
-    def MPI_Type_dup(self, oldtype: Datatype, newtype: Pointer) -> None:
-        self._new(newtype, oldtype.Dup())
+    def MPI_Type_dup(self, oldtype: int, newtype: Pointer) -> None:
+        made = self._types[oldtype].Dup()
+        attributes = self._attached.type_copied(oldtype)
+        self._new(newtype, made)
+        self._attached.type_made(integers(newtype, 1)[0], attributes)
 
     def MPI_Type_commit(self, datatype: Pointer) -> None:
         self._types[integers(datatype, 1)[0]].Commit()
 
     def MPI_Type_free(self, datatype: Pointer) -> None:
-        self._types.remove(integers(datatype, 1)[0])
+        [handle] = integers(datatype, 1)
+        self._types[handle]  # refuses one that there is not
+        self._types.check_own(handle)
+        self._attached.type_freed(handle)
+        self._types.remove(handle)
         put_int(datatype, value("DATATYPE_NULL"))
 
     def MPI_Type_size(self, datatype: Datatype, size: Pointer) -> None:
