@@ -122,6 +122,23 @@ def test_a_peer_is_gone_when_its_program_has_ended(cycles: int, enables: bool) -
     assert cycles < gone < cycles + 3_000_000
 
 
+def test_a_peer_is_gone_that_has_left_the_layer_and_computes() -> None:
+    """It could leave, as it does not know of this node."""
+    async def leaves(node: Any) -> None:
+        am = layer(node.nic(0, [1]), [])
+        await am.enable()
+        await am.disable()
+        await node.port.delay(LONG)
+        await node.port.flush()
+
+    async def first(node: Any) -> int:
+        with pytest.raises(PeerGone, match="node 1 is gone"):
+            await asks(node)
+        return node.port.cycle
+
+    assert Model(describe({})).run([first, leaves], limit=2 * LONG).results[0] < 3_000_000
+
+
 def test_a_peer_whose_answers_are_lost_is_gone_while_it_listens() -> None:
     """And not while it computes."""
     def lose(data: bytes) -> bool:
