@@ -1,7 +1,7 @@
 """A collective call of the library as two of mpi.h: one that waits, and one that only begins.
 
-``described(arguments, ...)`` makes of a call's arguments those of the library's. Its communicator is
-its last argument.
+``described(arguments, ...)`` makes of a call's arguments those of the library's. Its communicator
+is its last argument.
 """
 
 from collections.abc import Callable
