@@ -275,10 +275,18 @@ def _follow(reading: int, progress: Progress, output: Callable[[str], None]) -> 
                 progress(*report["progress"])
 
 
+def _told(line: str) -> str:
+    """A line of a process that has crashed, with the line of a C program's source if it has one's
+    address."""
+    from ...host.mpi.c.lines import told
+
+    return told(line)
+
+
 def _answer(path: Path, status: int, log: str) -> Any:
     if not path.is_file():
         said = [line for line in log.splitlines() if "nicbed:" in line]
-        why = said[-1].split("nicbed:", 1)[1].strip() if said else (
+        why = _told(said[-1].split("nicbed:", 1)[1].strip()) if said else (
             f"it was killed by {signal.Signals(-status).name}" if status < 0
             else f"it ended with status {status}")
         raise RunError(f"the simulator gave no result: {why}", kind="Crash", details=log)

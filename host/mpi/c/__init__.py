@@ -10,6 +10,8 @@ In the order in which to read:
 - :mod:`.header`: The calls and constants of mpi.h, and the definitions of its calls in C
 - ``runtime.c``: Beneath a program: its calls go to Python, its end does not end the process
 - :mod:`.compiler`: C sources become a shared library
+- :mod:`.absent`: Functions that a program calls and that nobody has
+- :mod:`.lines`: Where in a program's sources an address of its library is
 - :mod:`.memory`: A program's memory
 - :mod:`.handles`: Handles of a program: numbers that stand for communicators, datatypes and others
 - :mod:`.calls`: The calls of mpi.h, by name: communicators, groups, errors, beginning and end

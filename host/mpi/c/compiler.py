@@ -6,16 +6,21 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from ....firmware import tools
-from .header import INCLUDE, definitions
+from .absent import absent, stubs
+from .header import INCLUDE, definitions, profiling
 
-__all__ = ["CompileError", "compile_program", "sources"]
+__all__ = ["ABSENT", "CompileError", "compile_program", "sources"]
 
 FLAGS = ("-O2", "-UNDEBUG", "-g", "-fPIC", "-shared", "-w", "-fno-sanitize=all",
          "-fno-strict-aliasing", "-Wno-error=implicit-function-declaration",
          "-Wno-error=implicit-int", "-Wno-error=int-conversion",
-         "-Wno-error=incompatible-pointer-types", "-Wl,-Bsymbolic", "-Wl,-z,defs")
+         "-Wno-error=incompatible-pointer-types", "-Wl,-Bsymbolic")
 """Old programs are compiled as they are, with their assertions, which the compiler's driver leaves
 out of what it optimises. Symbolic: a program's ``exit`` is the one beneath it."""
+
+
+ABSENT = "absent.txt"
+"""File beside a library: the functions that its program calls and that nobody has."""
 
 
 class CompileError(Exception):
@@ -73,17 +78,32 @@ def compile_program(places: Sequence[Path], work: Path, flags: str = "") -> Path
     beneath = work / "beneath.c"
     beneath.write_text(INCLUDE.with_name("runtime.c").read_text(encoding="utf-8")
                        + "\n" + definitions())
+    (work / "nicbed_profiling.h").write_text(profiling())
     library = work / "program.so"
     own = [f"-I{folder}" for folder in dict.fromkeys(file.resolve().parent for file in files)]
-    done = subprocess.run(
-        [*tools.COMPILER, "cc", *FLAGS, f"-I{INCLUDE}", *own,
-         *shlex.split(flags), *map(str, files.values()), str(beneath), "-o",
-         str(library), "-lm"], capture_output=True, text=True, env=tools.environment())
-    if done.returncode:
-        log = done.stderr
-        errors = [line for line in log.splitlines() if "error:" in line]
-        line = errors[0] if errors else (log.splitlines() or ["the compiler failed"])[0]
-        for file, place in files.items():
-            line = line.replace(str(place), file.name)
-        raise CompileError(line.strip(), log)
+
+    def compiled(*beneath: Path) -> None:
+        done = subprocess.run(
+            [*tools.COMPILER, "cc", *FLAGS, f"-I{INCLUDE}", f"-I{work}", *own,
+             *shlex.split(flags), *map(str, files.values()), *map(str, beneath), "-o",
+             str(library), "-lm"], capture_output=True, text=True, env=tools.environment())
+        if done.returncode:
+            raise _refused(done.stderr, files)
+
+    compiled(beneath)
+    functions, others = absent(library)
+    if others:
+        raise CompileError(f"error: undefined symbol: {others[0]}")
+    if functions:
+        (work / ABSENT).write_text("\n".join(functions))
+        (work / "absent.c").write_text(stubs(functions))
+        compiled(beneath, work / "absent.c")
     return library
+
+
+def _refused(log: str, files: dict[Path, Path]) -> CompileError:
+    errors = [line for line in log.splitlines() if "error:" in line]
+    line = errors[0] if errors else (log.splitlines() or ["the compiler failed"])[0]
+    for file, place in files.items():
+        line = line.replace(str(place), file.name)
+    return CompileError(line.strip(), log)

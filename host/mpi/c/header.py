@@ -5,7 +5,8 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-__all__ = ["Call", "INCLUDE", "calls", "constants", "definitions", "text"]
+__all__ = ["Call", "INCLUDE", "calls", "constants", "definitions", "profiling",
+           "text"]
 
 INCLUDE = Path(__file__).with_name("include")
 """The folder for the compiler."""
@@ -58,7 +59,9 @@ def constants() -> dict[str, tuple[str, int]]:
 
 def definitions() -> str:
     """The calls' definitions: each hands its arguments, as words, to ``nicbed_call``. A double goes
-    by its address, and so does the place of a result that is none of the calls' own codes."""
+    by its address, and so does the place of a result that is none of the calls' own codes. A call
+    is ``PMPI_`` and what follows; a program may have a function of its own under its name with
+    MPI_, and calls the other one from there."""
     made = ['#include "mpi.h"\n']
     for number, (result, name, parameters) in enumerate(calls()):
         words = [f"(nicbed_word) {'&' if kind == 'double' else ''}{one}"
@@ -66,9 +69,23 @@ def definitions() -> str:
         given = f"nicbed_call({number}, (nicbed_word[]) {{{', '.join(words) or '0'}}})"
         inside = {"int": f"return {given};", "void": f"{given};",
                   "double": f"double result; {given}; return result;"}[result]
-        declared = _declared(name)
-        made.append(f"{declared}\n{{ {inside} }}\n")
+        if not name.startswith("MPI_"):
+            made.append(f"{_declared(name)}\n{{ {inside} }}\n")
+            continue
+        other = _declared(name).replace(name, f"P{name}", 1)
+        made.append(f"{other}\n{{ {inside} }}\n"
+                    f'__attribute__((weak, alias("P{name}"))) {_declared(name)};\n')
+    names = ",\n    ".join(f'"{call.name}"' for call in calls())
+    made.append(f"static const char *nicbed_name(int number)\n{{\n    static const char *const "
+                f"names[] = {{\n    {names}\n    }};\n    return number < 0 ? \"a function\" : "
+                "names[number];\n}\n")
     return "\n".join(made)
+
+
+def profiling() -> str:
+    """The header that declares the calls' other names, which begin with PMPI_."""
+    return "".join(f"{_declared(call.name).replace(call.name, f'P{call.name}', 1)};\n"
+                   for call in calls() if call.name.startswith("MPI_"))
 
 
 @cache

@@ -10,18 +10,22 @@ from typing import Any
 
 from ....firmware.cache import for_libraries
 from ...port.node import Program
+from ...port.watch import SIGNAL, Stuck, Watch
 from ..errors import MpiError
-from ..sync import Rank, RankError, program
+from ..sync import Ended, Rank, RankError, Surroundings, program
 from ..sync.output import Lines
 from .calls import State
 from .errhandlers import Errhandlers
 from .header import calls
+from .lines import line_of
 from .parts import PARTS
 
 __all__ = ["c_program"]
 
 LEAVE = -(1 << 31)
 """What a call returns to leave the program (runtime.c)."""
+ABSENT, NO_CALL = -1, -2
+"""Numbers beside those of calls: a function that nobody has; none."""
 FUNCTION = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_int, ctypes.POINTER(ctypes.c_ssize_t))
 TABLES = {"MPI_Comm": "comms", "MPI_Group": "groups", "MPI_Datatype": "types", "MPI_Op": "ops",
           "MPI_Win": "windows"}
@@ -29,20 +33,40 @@ OWNERS = ("MPI_Comm", "MPI_Win")
 """What has an error handler."""
 
 
+class Shared(ctypes.Structure):
+    """What Python and all copies of a program share (runtime.c)."""
+
+    _fields_ = [("running", ctypes.c_int), ("inside", ctypes.c_int), ("call", ctypes.c_int),
+                ("entries", ctypes.c_uint), ("patience", ctypes.c_double), ("spins", ctypes.c_int),
+                ("place", ctypes.c_size_t), ("low", ctypes.c_size_t), ("high", ctypes.c_size_t),
+                ("leave", ctypes.c_void_p), ("said", ctypes.c_int),
+                ("library", ctypes.c_char * 4096)]
+
+
 class Copies:
     """What the ranks of a run share: copies of the program's library, what it prints, and which
-    rank's code runs. One for a run; see :meth:`Node.run_service`."""
+    rank's code runs. One for a run; see :meth:`Node.run_service`.
+
+    Attributes
+    ----------
+    shared
+        What the copies know of it.
+    calls
+        By rank, the call of mpi.h in which it is.
+    """
 
     def __init__(self) -> None:
-        self.running = ctypes.c_int(-1)
+        self.shared = Shared(running=-1, inside=-1)
+        self.calls: dict[int, int] = {}
         self._users = 0
         self._folder: Any = None
         self._printed: Any = None
         self._saved: list[int] = []
         self._library: Any = None
 
-    def enter(self, source: Path, rank: int) -> Any:
-        """A copy of the library ``source`` for ``rank``."""
+    def enter(self, source: Path, rank: int, patience: float) -> Any:
+        """A copy of the library ``source`` for ``rank``, whose code may take ``patience`` CPU
+        seconds between two calls."""
         self._users += 1
         if self._folder is None:
             self._folder = tempfile.TemporaryDirectory(
@@ -50,13 +74,17 @@ class Copies:
         copy = Path(self._folder.name) / f"rank{rank}.so"
         shutil.copy(source, copy)
         library = ctypes.PyDLL(str(copy))
+        copy.unlink()
         if self._library is None:
             self._library = library
             self._printed = tempfile.TemporaryFile()
             self._saved = [os.dup(1), os.dup(2)]
             for descriptor in (1, 2):
                 os.dup2(self._printed.fileno(), descriptor)
-            library.nicbed_guard(ctypes.byref(self.running), self._saved[1])
+            self.shared.said = self._saved[1]
+            self.shared.library = os.fsencode(source)
+            self.shared.patience = patience
+            library.nicbed_guard(ctypes.byref(self.shared), int(SIGNAL))
         return library
 
     def printed(self) -> str:
@@ -83,13 +111,32 @@ class Copies:
             self._library = self._folder = None
 
 
+class _InCalls(Surroundings):
+    """Tells the copies which rank's call Python carries out, so that a crash names it."""
+
+    def __init__(self, rank: Rank) -> None:
+        self._copies = rank.node.run_service(Copies)
+        self._number = rank.number
+
+    def enter(self) -> None:
+        shared = self._copies.shared
+        shared.call = self._copies.calls.get(self._number, NO_CALL)
+        shared.inside = self._number
+
+    def leave(self) -> None:
+        self._copies.shared.inside = -1
+
+
 class _Rank:
     """A rank's copy of the program."""
 
     def __init__(self, rank: Rank, copies: Copies, source: Path) -> None:
         self._rank = rank
         self._copies = copies
-        self._library = copies.enter(source, rank.number)
+        self._source = source
+        self._watch = watch = rank.node.run_service(Watch)
+        watch.names[rank.node.port.number] = f"rank {rank.number}"
+        self._library = copies.enter(source, rank.number, watch.patience)
         self._lines = Lines(rank.number)
         self._state = state = State(rank, self._library)
         parts = [part(state) for part in PARTS]
@@ -125,11 +172,17 @@ class _Rank:
         answer = FUNCTION(self._answer)
         try:
             status: int = self._library.nicbed_start(
-                answer, self._rank.number, ctypes.byref(self._copies.running), len(texts), argv)
+                answer, self._rank.number, ctypes.byref(self._copies.shared), len(texts), argv)
         finally:
             self._print()
             self._lines.end()
             self._copies.leave()
+        shared = self._copies.shared
+        if shared.spins:
+            shared.spins = 0
+            place = line_of(self._source, shared.place) if shared.place else None
+            port = self._rank.node.port
+            raise self._watch.stuck(port.number, port.given_at, f"in {place or 'C'}")
         if self._failure is not None:
             raise self._failure
         return status
@@ -141,11 +194,17 @@ class _Rank:
 
     def _answer(self, number: int, given: Any) -> int:
         """A call of the program."""
-        comm: Any = None
+        copies, comm = self._copies, None
+        copies.calls[self._rank.number] = copies.shared.call = number
+        copies.shared.inside = self._rank.number
         try:
             self._print()
             if self._failure is not None:
                 return LEAVE
+            if number == ABSENT:
+                name = ctypes.string_at(given[0]).decode()
+                raise RankError(f"rank {self._rank.number}: the program calls {name}, which is "
+                                "nowhere defined")
             method, tables, place = self._calls[number]
             arguments = [given[index] if table is None else table[given[index]]
                          for index, table in enumerate(tables)]
@@ -158,9 +217,21 @@ class _Rank:
                                                 or [comm or self._rank.mpi.COMM_WORLD])
             except BaseException as end:
                 self._failure = self._failure or end
-        except BaseException as error:
+        except (RankError, Ended, Stuck, KeyboardInterrupt) as error:
             self._failure = self._failure or error
+        except BaseException as error:
+            self._failure = self._failure or self._internal(number, error)
+        finally:
+            copies.shared.inside = -1
+            copies.calls[self._rank.number] = NO_CALL
         return LEAVE
+
+    def _internal(self, number: int, error: BaseException) -> RankError:
+        """What a C programmer reads of an exception that is no fault of the program's."""
+        failure = RankError(f"rank {self._rank.number}: {calls()[number].name}: internal error: "
+                            f"{type(error).__name__}: {error}; please report it")
+        failure.__cause__ = error
+        return failure
 
 
 def c_program(library: Path, arguments: Sequence[str] = ()) -> Program:
@@ -179,4 +250,4 @@ def c_program(library: Path, arguments: Sequence[str] = ()) -> Program:
             raise RankError(f"rank {rank.number} ended with exit status {status}")
         return status
 
-    return program(body)
+    return program(body, _InCalls)

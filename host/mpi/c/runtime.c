@@ -1,40 +1,101 @@
 /* Beneath a C program that nicbed loads, a copy of it for each rank: its calls go to Python and come
  * back, and its end does not end the process. The definitions of mpi.h's calls follow (header.py). */
 
+#define _GNU_SOURCE
+#include <errno.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 typedef intptr_t nicbed_word;
 typedef int nicbed_function(int number, nicbed_word *arguments);
 
 int main(int argc, char **argv);
+static const char *nicbed_name(int number);
 
-enum { LEAVE = -2147483647 - 1, ABORTED = 134 };
+enum { LEAVE = -2147483647 - 1, ABORTED = 134, ABSENT = -1 };
+
+/* What all copies and Python share (program.py, Shared). */
+struct nicbed_shared {
+    volatile int running;        /* the rank whose code runs; -1: Python */
+    volatile int inside;         /* the rank whose call Python carries out; -1: none */
+    volatile int call;           /* that call */
+    volatile unsigned entries;   /* how often Python has gone over to a program */
+    volatile double patience;    /* CPU seconds that a program may take between two entries */
+    volatile int spins;          /* the program that runs has taken them */
+    volatile uintptr_t place;    /* where, in its code; 0: elsewhere */
+    volatile uintptr_t low, high;  /* the code of the copy that runs */
+    void (*volatile leave)(void);  /* how its code is left */
+    int said;                    /* where lines go that are said while the process ends */
+    char library[4096];          /* the file of which all are copies */
+};
+
+extern const char __ehdr_start[] __attribute__((visibility("hidden")));
+extern const char etext[] __attribute__((visibility("hidden")));
 
 static nicbed_function *function;
 static int own, status;
-static volatile int *running;  /* the rank whose code runs, shared by all copies; -1: Python */
+static struct nicbed_shared *shared;
 static jmp_buf end, operation_end;
 static int operating;  /* a function of the program is called by Python */
+static pid_t process, thread;
+
+static void leave(void);
+
+/* Python goes over to the program. */
+static void enter(void)
+{
+    shared->leave = leave;
+    shared->low = (uintptr_t) __ehdr_start;
+    shared->high = (uintptr_t) etext;
+    shared->entries++;
+    shared->running = own;
+}
 
 /* The program's code begins or goes on; whatever it does leaves by here. */
-int nicbed_start(nicbed_function *calls, int rank, volatile int *shared, int argc, char **argv)
+int nicbed_start(nicbed_function *calls, int rank, struct nicbed_shared *common, int argc,
+                 char **argv)
 {
     function = calls;
     own = rank;
-    running = shared;
-    *running = own;
+    shared = common;
+    process = getpid();
+    thread = (pid_t) syscall(SYS_gettid);
     optind = 1;  /* getopt's, which the copies share: another rank has used it up */
-    if (!setjmp(end))
+    if (!setjmp(end)) {
+        enter();
         status = main(argc, argv);
-    *running = -1;
+    }
+    shared->running = -1;
     fflush(NULL);
     return status;
+}
+
+/* The process ends at once with a line: nothing else can be done where it is called. */
+__attribute__((noreturn)) static void end_with(const char *call, const char *why)
+{
+    char line[256];
+    int length = snprintf(line, sizeof line, "\nnicbed: rank %d: %s %s\n", own, call, why);
+    if (write(shared->said, line, (size_t) length) < 0)
+        syscall(SYS_exit_group, 2);
+    syscall(SYS_exit_group, 1);
+    __builtin_unreachable();
+}
+
+/* `call` may only be made by the rank's own thread. */
+static void check(const char *call)
+{
+    if (getpid() != process)
+        end_with(call, "was called in a child of fork(), which is no rank");
+    if ((pid_t) syscall(SYS_gettid) != thread)
+        end_with(call, "was called in a second thread: only the thread of main() may call MPI");
 }
 
 /* Leaves the program's code, but never the Python code by which an operation is called. */
@@ -47,15 +108,24 @@ __attribute__((noreturn)) static void leave(void)
 
 static int nicbed_call(int number, nicbed_word *arguments)
 {
-    int result;
-    *running = -1;
+    int result, kept = errno;
+    check(nicbed_name(number));
+    shared->running = -1;
     fflush(stdout);
     fflush(stderr);
     result = function(number, arguments);
-    *running = own;
+    enter();
     if (result == LEAVE)
         leave();
+    errno = kept;
     return result;
+}
+
+/* What stands for a function that nobody has (compiler.py). */
+void nicbed_absent(const char *name)
+{
+    nicbed_word arguments[] = {(nicbed_word) name};
+    nicbed_call(ABSENT, arguments);
 }
 
 /* Calls an operation of the program; whether it came back, and did not end the program. */
@@ -64,12 +134,12 @@ int nicbed_operate(void (*operation)(void *, void *, int *, int *), void *in, vo
 {
     int came_back = 0;
     operating = 1;
-    *running = own;
     if (!setjmp(operation_end)) {
+        enter();
         operation(in, inout, count, datatype);
         came_back = 1;
     }
-    *running = -1;
+    shared->running = -1;
     operating = 0;
     return came_back;
 }
@@ -83,12 +153,20 @@ int nicbed_status(void)
 /* In place of the C library's, for calls from the program. */
 __attribute__((noreturn)) void exit(int code)
 {
+    if (getpid() != process) {
+        fflush(NULL);
+        syscall(SYS_exit_group, code);
+    }
+    if ((pid_t) syscall(SYS_gettid) != thread)
+        end_with("exit()", "was called in a second thread: only the thread of main() may end it");
     status = code;
     leave();
 }
 
 __attribute__((noreturn)) void _exit(int code)
 {
+    if (getpid() != process)
+        syscall(SYS_exit_group, code);
     exit(code);
 }
 
@@ -116,49 +194,126 @@ __attribute__((noreturn)) void __assert_fail(const char *condition, const char *
 }
 
 /* A crash of a rank is one line, and the end of the process. */
-static volatile int *guarded;
-static int said;
+static struct nicbed_shared *guarded;
 static stack_t own_stack;
+static struct sigaction looks;  /* Python's look at programs that run long */
+static pid_t guarding;
+enum { TRIES = 12, WORDS = 2048 };
 
-static void crashed(int number)
+/* Where in the program's code a signal came, or the innermost call of its own that has not come
+ * back, found on the stack; 0: not in it. */
+static uintptr_t place_of(void *context, int search)
 {
-    char line[96];
+    ucontext_t *now = context;
+#if defined(__x86_64__)
+    uintptr_t at = (uintptr_t) now->uc_mcontext.gregs[REG_RIP];
+    uintptr_t top = (uintptr_t) now->uc_mcontext.gregs[REG_RSP];
+#elif defined(__aarch64__)
+    uintptr_t at = (uintptr_t) now->uc_mcontext.pc, top = (uintptr_t) now->uc_mcontext.sp;
+#else
+    uintptr_t at = 0, top = 0;
+#endif
+    uintptr_t low = guarded->low, high = guarded->high;
+    if (at >= low && at < high)
+        return at;
+    for (int word = 0; search && top && word < WORDS; word++) {
+        uintptr_t found = ((uintptr_t *) (top & ~(uintptr_t) 7))[word];
+        if (found > low && found < high)
+            return found - 1;
+    }
+    return 0;
+}
+
+static void crashed(int number, siginfo_t *_, void *context)
+{
+    char line[256];
     const char *name = number == SIGSEGV ? "SIGSEGV, an access to memory that it does not have, or "
                                            "more of a stack than there is"
                      : number == SIGBUS ? "SIGBUS" : number == SIGFPE ? "SIGFPE, a division by zero"
                      : number == SIGABRT ? "SIGABRT, by the C library: a damaged heap or stack"
                      : "SIGILL";
-    if (*guarded >= 0) {
-        int length = snprintf(line, sizeof line, "\nnicbed: rank %d crashed: ", *guarded);
-        if (write(said, line, (size_t) length) < 0 || write(said, name, strlen(name)) < 0
-            || write(said, "\n", 1) < 0)
+    int rank = guarded->running >= 0 ? guarded->running : guarded->inside;
+    if (rank >= 0 && getpid() == guarding) {
+        uintptr_t at = guarded->running >= 0 ? place_of(context, 1) : 0;
+        const char *call = guarded->running < 0 && guarded->call >= 0 ? nicbed_name(guarded->call)
+                         : "";
+        int length = snprintf(line, sizeof line, "\nnicbed: rank %d crashed%s%s: ", rank,
+                              *call ? " in " : "", call);
+        if (write(guarded->said, line, (size_t) length) < 0
+            || write(guarded->said, name, strlen(name)) < 0)
+            number = SIGKILL;
+        if (at) {
+            length = snprintf(line, sizeof line, "+0x%lx]", (unsigned long) (at - guarded->low));
+            if (write(guarded->said, " [", 2) < 0
+                || write(guarded->said, guarded->library, strlen(guarded->library)) < 0
+                || write(guarded->said, line, (size_t) length) < 0)
+                number = SIGKILL;
+        }
+        if (write(guarded->said, "\n", 1) < 0)
             number = SIGKILL;
     }
     signal(number, SIG_DFL);
     raise(number);
 }
 
-/* Watch for crashes, or watch no more. `descriptor`: where the line goes. */
-int nicbed_guard(volatile int *shared, int descriptor)
+/* A program that takes longer than it may between two calls is left. */
+static void looked(int number, siginfo_t *info, void *context)
+{
+    static unsigned seen;
+    static int tries;
+    static double since;
+    struct timespec now;
+    if (getpid() == guarding && guarded->running >= 0
+        && (pid_t) syscall(SYS_gettid) == guarding) {
+        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+        double seconds = (double) now.tv_sec + 1e-9 * (double) now.tv_nsec;
+        if (seen != guarded->entries) {
+            seen = guarded->entries;
+            since = seconds;
+            tries = 0;
+        } else if (seconds - since >= guarded->patience) {
+            uintptr_t at = place_of(context, 0);
+            if (at || ++tries > TRIES) {  /* not out of the C library, which may hold a lock */
+                sigset_t set;
+                guarded->spins = 1;
+                guarded->place = at ? at - guarded->low : 0;
+                sigemptyset(&set);
+                sigaddset(&set, number);
+                sigprocmask(SIG_UNBLOCK, &set, NULL);
+                guarded->leave();
+            }
+        }
+    }
+    if (looks.sa_flags & SA_SIGINFO)
+        looks.sa_sigaction(number, info, context);
+    else if (looks.sa_handler != SIG_DFL && looks.sa_handler != SIG_IGN)
+        looks.sa_handler(number);
+}
+
+/* Watch for crashes, and for programs that take long, or watch no more. `look`: the signal by which
+ * Python looks at them. */
+int nicbed_guard(struct nicbed_shared *common, int look)
 {
     static const int numbers[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
     enum { COUNT = sizeof numbers / sizeof *numbers };
     static struct sigaction before[COUNT];
     struct sigaction action = {0};
-    guarded = shared;
-    said = descriptor;
-    if (shared) {
+    guarded = common;
+    if (common) {
+        guarding = getpid();
         own_stack.ss_size = 1 << 16;
         own_stack.ss_sp = malloc(own_stack.ss_size);
         if (!own_stack.ss_sp || sigaltstack(&own_stack, NULL))
             return 1;
-        action.sa_handler = crashed;
-        action.sa_flags = SA_ONSTACK;
+        action.sa_sigaction = crashed;
+        action.sa_flags = SA_ONSTACK | SA_SIGINFO;
     }
     for (int i = 0; i < COUNT; i++)
-        if (sigaction(numbers[i], shared ? &action : &before[i], shared ? &before[i] : NULL))
+        if (sigaction(numbers[i], common ? &action : &before[i], common ? &before[i] : NULL))
             return 1;
-    return 0;
+    action.sa_sigaction = looked;
+    action.sa_flags = SA_SIGINFO | SA_RESTART;
+    return sigaction(look, common ? &action : &looks, common ? &looks : NULL);
 }
 
 /* Calls a function of the program with up to six words; whether it came back, and did not end the
@@ -171,12 +326,12 @@ int nicbed_callback(int (*callback)(nicbed_word, nicbed_word, nicbed_word, nicbe
     jmp_buf outer;
     memcpy(&outer, &operation_end, sizeof outer);
     operating = 1;
-    *running = own;
     if (!setjmp(operation_end)) {
+        enter();
         *result = callback(given[0], given[1], given[2], given[3], given[4], given[5]);
         came_back = 1;
     }
-    *running = -1;
+    shared->running = -1;
     operating = before;
     memcpy(&operation_end, &outer, sizeof outer);
     return came_back;

@@ -19,6 +19,7 @@ extern "C" {
 #include "nicbed_mpi/windows.h"
 #include "nicbed_mpi/files.h"
 #include "nicbed_mpi/tools.h"
+#include "nicbed_profiling.h"  /* the same calls as PMPI_..., written when a program is compiled */
 
 /* The program computes for so many cycles of the CPU. Nothing else that it does between its calls
  * takes target time, but for the knob mpi.program_cycles. */

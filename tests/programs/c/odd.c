@@ -1,0 +1,83 @@
+/* What a program does that no rank may do, one thing for each argument. */
+
+#include <mpi.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern int nobody(int);
+static int rank, sum;
+
+int PMPI_Comm_size(MPI_Comm comm, int *size);
+
+/* A profiling layer: it counts, and calls the other one. */
+int MPI_Comm_size(MPI_Comm comm, int *size)
+{
+    int code = PMPI_Comm_size(comm, size);
+    *size += 100;
+    return code;
+}
+
+static void *calls(void *_)
+{
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    return NULL;
+}
+
+static void *computes(void *_)
+{
+    for (int i = 0; i < 1000; i++)
+        sum += i;
+    return NULL;
+}
+
+static void spin(void)
+{
+    for (volatile unsigned long i = 0;; i++)
+        ;  /* for ever */
+}
+
+int main(int argc, char **argv)
+{
+    const char *what = argv[1];
+    pthread_t thread;
+    int size, status;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (rank == 1 && !strcmp(what, "thread"))
+        pthread_create(&thread, NULL, calls, NULL), pthread_join(thread, NULL);
+    if (!strcmp(what, "threads compute")) {
+        pthread_create(&thread, NULL, computes, NULL);
+        pthread_join(thread, NULL);
+        printf("%d\n", sum);
+    }
+    if (rank == 1 && !strcmp(what, "child")) {
+        if (!fork()) {
+            MPI_Barrier(MPI_COMM_WORLD);
+            exit(0);
+        }
+        wait(&status);
+        printf("%d\n", WEXITSTATUS(status));
+    }
+    if (rank == 1 && !strcmp(what, "children")) {
+        if (!fork())
+            exit(7);
+        wait(&status);
+        printf("%d\n", WEXITSTATUS(status));
+    }
+    if (rank == 1 && !strcmp(what, "spin"))
+        spin();
+    if (rank == 1 && !strcmp(what, "nobody"))
+        nobody(1);
+    if (rank == 1 && !strcmp(what, "in a call"))
+        MPI_Send((void *) 0x10000, 100, MPI_INT, 0, 0, MPI_COMM_WORLD);
+    if (!strcmp(what, "profile")) {
+        MPI_Comm_size(MPI_COMM_WORLD, &size);
+        printf("%d\n", size);
+    }
+    MPI_Finalize();
+    return 0;
+}
