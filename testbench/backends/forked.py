@@ -106,9 +106,12 @@ def _set_up(place: Path, environment: dict[str, str], log: int, reports: int | N
 
 
 def end(error: BaseException | None) -> NoReturn:
-    """End a job's process."""
-    if error is not None:
-        traceback.print_exception(error)
-    sys.stderr.flush()
-    _LIBC.fflush(None)
-    os._exit(error is not None)
+    """End a job's process, also where the disk is full on which its log lies: whatever is raised
+    here would have the simulator go on."""
+    try:
+        if error is not None:
+            traceback.print_exception(error)
+        sys.stderr.flush()
+        _LIBC.fflush(None)
+    finally:
+        os._exit(error is not None)

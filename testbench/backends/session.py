@@ -34,6 +34,9 @@ WAVE = "waves.fst"
 """File of the waveform in the run's own folder until the simulator has ended. (Icarus appends .fst
 to a name without it.) Without lz4's headers Verilator writes VCD."""
 
+NEEDED = 1 << 20
+"""With fewer bytes left on its disk, a job that gave no result could not write it."""
+
 
 class RunError(UserError):
     """A job failed: one line. ``kind`` is the name of the exception behind it ("Stuck", …),
@@ -285,6 +288,9 @@ def _told(line: str) -> str:
 
 def _answer(path: Path, status: int, log: str) -> Any:
     if not path.is_file():
+        if shutil.disk_usage(path.parent).free < NEEDED:
+            raise RunError(f"the disk of {path.parent.parent} is full: TMPDIR=FOLDER chooses "
+                           "another folder for the files of a run", kind="Crash", details=log)
         said = [line for line in log.splitlines() if "nicbed:" in line]
         why = _told(said[-1].split("nicbed:", 1)[1].strip()) if said else (
             f"it was killed by {signal.Signals(-status).name}" if status < 0

@@ -58,6 +58,13 @@ async def crashing(lab: Lab) -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
+async def full(lab: Lab) -> None:
+    """The disk of the job's folder is full: neither a log nor an answer can be written."""
+    for descriptor in (1, 2):
+        os.dup2(os.open("/dev/full", os.O_WRONLY), descriptor)
+    os.symlink("/dev/full", "answer.part")
+
+
 async def process(lab: Lab, kill: int = 0) -> dict[str, Any]:
     """Which process this is, and what a job before it in the same process would have left.
     ``kill``: end this process (1) or the one that it was forked from (2)."""

@@ -2,6 +2,7 @@
 
 import multiprocessing
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -138,6 +139,16 @@ def test_a_crash_of_the_simulator_is_one_line():
     with pytest.raises(RunError, match="no result: it was killed by SIGKILL") as caught:
         toy(function="tests.programs.toy_jobs:crashing")
     assert caught.value.kind == "Crash"
+
+
+def test_a_job_on_a_full_disk_ends(monkeypatch):
+    """What it raises when it cannot even write its log would have the simulator go on."""
+    with pytest.raises(RunError, match="no result: it ended with status 1"):
+        toy(function="tests.programs.toy_jobs:full")
+    usage = shutil.disk_usage("/tmp")
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage._replace(free=0))
+    with pytest.raises(RunError, match=r"^the disk of .* is full: TMPDIR=FOLDER chooses another "):
+        toy(function="tests.programs.toy_jobs:full")
 
 
 def test_an_unanswered_attention_ends_the_run():
