@@ -44,8 +44,8 @@ def synth(board: str, nic: str, overrides: tuple[str, ...], layer: str, clock: s
 @nicbed.command(context_settings={"ignore_unknown_options": True, "help_option_names": []})
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
 def test(arguments: tuple[str, ...]) -> None:
-    """Run the tests. --full includes long tests; --durations prints the slowest 30. ARGUMENTS go
-    to pytest."""
+    """Run the tests. --full includes long tests; --durations prints the 30 that took most
+    CPU time, and CPU minutes beside wall time. ARGUMENTS go to pytest."""
     from ..commands.measure import run_tests
 
     sys.exit(run_tests(arguments))

@@ -1,6 +1,6 @@
-"""Mutants of the VI engine and its library: each is killed by the test that its patch names.
+"""Mutants: each is killed by the test that its patch names.
 
-``mutants/via/*.patch``: a line "killed by FILE::TEST", then a diff against the package. It is
+``mutants/AREA/*.patch``: a line "killed by FILE::TEST", then a diff against the package. It is
 applied to a copy of the package, and the named test has to fail there.
 """
 
@@ -14,7 +14,11 @@ from pathlib import Path
 import pytest
 
 TREE = Path(__file__).parents[2]
-PATCHES = sorted((Path(__file__).parent.parent / "mutants" / "via").glob("*.patch"))
+PATCHES = sorted(Path(__file__).parent.glob("*/*.patch"))
+PLACES = {"exports": ("testbench/exports/",), "gate": ("testbench/gate/",), "mpi": ("host/mpi/",),
+          "smp": ("rtl/cpu/", "host/smp/"), "store": ("testbench/store/",), "tcp": ("host/tcp/",),
+          "via": ("rtl/vi/", "host/via/")}
+"""Each area, and the folders that its patches change."""
 PARTS = ("firmware", "host", "layouts", "nics", "rtl", "testbench", "tests")
 KILLED = "killed by "
 TIME = 300
@@ -67,10 +71,10 @@ def apply(place: Path, patch: Path, *options: str) -> None:
 
 def test_patches_are_of_this_tree(tmp_path):
     """Each still fits."""
-    assert len(PATCHES) >= 20
+    assert len(PATCHES) >= 90
     for patch in PATCHES:
         for path in touched(patch):
-            assert path.startswith(("rtl/vi/", "host/via/")), path
+            assert path.startswith(PLACES[patch.parent.name]), path
             (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(TREE / path, tmp_path / path)
         apply(tmp_path, patch, "--check")
