@@ -133,9 +133,9 @@ def _waits(call: str, described: Described) -> Callable[..., None]:
 
 def _begins(call: str, described: Described) -> Callable[..., None]:
     def method(self: "Collective", *arguments: Any) -> None:
-        *arguments, place = arguments
-        asked = described(self.arguments, *arguments)
-        request = self.state.wait(getattr(arguments[-1], f"I{call.lower()}")(*asked))
+        *given, place = arguments
+        asked = described(self.arguments, *given)
+        request = self.state.wait(getattr(given[-1], f"I{call.lower()}")(*asked))
         put_int(place, self.state.handles.requests.add(CRequest(request)))
     method.__annotations__ = described.__annotations__
     return method
