@@ -21,7 +21,7 @@ class Generalised(Request):
         super().__init__(library)
 
     @property
-    def status(self) -> Status:
+    def status(self) -> Status:  # type: ignore[override]
         """What the program says when it is asked; empty before the end."""
         found = Status()
         if self.done:

@@ -56,7 +56,7 @@ class Op:
 
     def combine(self, lower: Operand, higher: Operand, into: Operand) -> None:
         """The result ``into`` one of the two."""
-        if lower.values is None:
+        if lower.values is None or into.values is None:
             raise MpiError(ErrorClass.ERR_OP, f"{self.name} is not defined for {lower.name}")
         into.values[...] = self.function(lower.values, higher.values)
 
@@ -79,6 +79,8 @@ class OnElements(Op):
         raise NotImplementedError("an operation on elements of a datatype")
 
     def combine(self, lower: Operand, higher: Operand, into: Operand) -> None:
+        if not higher.count:
+            return
         result = higher.bytes.copy()
         self.on_elements((lower.bytes.copy() if into is lower else lower.bytes, lower.origin),
                          (result, higher.origin), higher.count, higher.type)

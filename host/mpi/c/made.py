@@ -32,14 +32,17 @@ class Made:
     def MPI_Type_create_subarray(self, ndims: int, sizes: Pointer, subsizes: Pointer,
                                  starts: Pointer, order: int, oldtype: Datatype,
                                  newtype: Pointer) -> None:
-        lists = [integers(one, _dimensions(ndims)) for one in (sizes, subsizes, starts)]
-        self._new(newtype, datatypes.subarray(oldtype, *lists, order, fortran=_fortran(order)))
+        whole, part, first = (integers(one, _dimensions(ndims))
+                              for one in (sizes, subsizes, starts))
+        self._new(newtype, datatypes.subarray(oldtype, whole, part, first, order,
+                                              fortran=_fortran(order)))
 
     def MPI_Type_create_darray(self, size: int, rank: int, ndims: int, gsizes: Pointer,
                                distribs: Pointer, dargs: Pointer, psizes: Pointer, order: int,
                                oldtype: Datatype, newtype: Pointer) -> None:
-        lists = [integers(one, _dimensions(ndims)) for one in (gsizes, distribs, dargs, psizes)]
-        self._new(newtype, datatypes.darray(oldtype, size, rank, *lists, order,
+        whole, ways, blocks, grid = (integers(one, _dimensions(ndims))
+                                     for one in (gsizes, distribs, dargs, psizes))
+        self._new(newtype, datatypes.darray(oldtype, size, rank, whole, ways, blocks, grid, order,
                                             fortran=_fortran(order)))
 
     def MPI_Type_create_f90_integer(self, r: int, newtype: Pointer) -> None:

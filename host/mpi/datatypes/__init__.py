@@ -16,12 +16,51 @@ from .arrays import BLOCK, CYCLIC, DEFAULT, NONE, darray, subarray
 from .datatype import Datatype
 from .external import from_external, to_external
 from .origin import COMBINERS, Origin
-from .predefined import *  # noqa: F403
-from .predefined import __all__ as _predefined
+from .predefined import (
+    BOOL,
+    BYTE,
+    CHAR,
+    COMPLEX,
+    DOUBLE,
+    DOUBLE_DOUBLE,
+    DOUBLE_INT,
+    FLOAT,
+    FLOAT_COMPLEX,
+    FLOAT_FLOAT,
+    FLOAT_INT,
+    INT,
+    INT8,
+    INT16,
+    INT_INT,
+    LB,
+    LOGICAL,
+    LONG,
+    LONG_DOUBLE,
+    LONG_DOUBLE_COMPLEX,
+    LONG_DOUBLE_INT,
+    LONG_INT,
+    LONG_LONG,
+    PACKED,
+    SHORT_INT,
+    UB,
+    UINT,
+    UINT8,
+    UINT16,
+    ULONG,
+    ULONG_LONG,
+    WCHAR,
+    element_name,
+    element_of,
+    of_dtype,
+)
 from .signature import Kind, Signature
 from .sized import f90_complex, f90_integer, f90_real, match_size
 
-__all__ = ["BLOCK", "COMBINERS", "CYCLIC", "DEFAULT", "Datatype", "Kind", "NONE", "Origin",
-           "Signature", "darray", "f90_complex", "f90_integer", "f90_real",
-           "from_external", "match_size", "subarray", "to_external"]
-__all__ += _predefined
+__all__ = ["BLOCK", "BOOL", "BYTE", "CHAR", "COMBINERS", "COMPLEX", "CYCLIC", "DEFAULT", "DOUBLE",
+           "DOUBLE_DOUBLE", "DOUBLE_INT", "Datatype", "FLOAT", "FLOAT_COMPLEX", "FLOAT_FLOAT",
+           "FLOAT_INT", "INT", "INT16", "INT8", "INT_INT", "Kind", "LB", "LOGICAL", "LONG",
+           "LONG_DOUBLE", "LONG_DOUBLE_COMPLEX", "LONG_DOUBLE_INT", "LONG_INT", "LONG_LONG",
+           "NONE", "Origin", "PACKED", "SHORT_INT", "Signature", "UB", "UINT", "UINT16", "UINT8",
+           "ULONG", "ULONG_LONG", "WCHAR", "darray", "element_name", "element_of", "f90_complex",
+           "f90_integer", "f90_real", "from_external", "match_size", "of_dtype", "subarray",
+           "to_external"]

@@ -178,7 +178,7 @@ class Datatype:
         low = min((one.lower for one in parts if one.marks[0] or not marks[0]
                    and one.marks != (False, True)), default=0)
         high = max((one.lower + one.extent for one in parts if one.marks[1] or not marks[1]
-                    and one.marks != (True, False)), default=low)
+                    and one.marks != (True, False)), default=0)
         align = max((one.align for one in parts), default=1)
         extent = high - low if marks[1] else -(-(high - low) // align) * align
         held = [one for one in parts if one.size]

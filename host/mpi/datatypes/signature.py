@@ -1,14 +1,16 @@
 """Basic elements, and which of them a type has, in order."""
 
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 __all__ = ["Kind", "Signature"]
 
 
-class Kind(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Kind:
     """A basic element.
 
     Attributes
