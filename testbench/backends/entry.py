@@ -8,6 +8,7 @@ import pickle
 import sys
 import traceback
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,14 @@ def _function(name: str) -> Any:
     else:
         module = importlib.import_module(place)
     return getattr(module, attribute)
+
+
+def _enter(folder: str | None) -> None:
+    """Make ``folder`` the current directory, if it is there. No module is looked for in it."""
+    sys.path[:] = filter(None, sys.path)
+    if folder is not None:
+        with suppress(OSError):
+            os.chdir(folder)
 
 
 class _Reports:
@@ -73,7 +82,9 @@ async def carry_out(make_backend: Callable[[dict[str, Any], Progress], Any]) -> 
     reports = _Reports(int(os.environ["NICBED_REPORTS"]))
     sys.stdout = reports  # type: ignore[assignment]
     timeline = None
+    own = os.getcwd()
     try:
+        _enter(wanted["folder"])
         function = _function(wanted["function"])
         lab = Lab(wanted["description"], wanted["sim"], make_backend(wanted, reports.progress),
                   reports.progress, wanted["limit"], reports.say, wave=wanted["wave"])
@@ -90,6 +101,7 @@ async def carry_out(make_backend: Callable[[dict[str, Any], Progress], Any]) -> 
     if timeline is not None:
         for line in timeline.close():
             reports.say(line)
+    os.chdir(own)  # where the simulator writes what it has to say
     part = wanted["answer"] + ".part"
     with open(part, "wb") as file:
         file.write(data)
