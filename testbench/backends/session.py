@@ -286,6 +286,9 @@ def _follow(reading: int, progress: Progress, output: Callable[[str], None]) -> 
             report = json.loads(line)
             if "print" in report:
                 output(report["print"])
+            elif "error" in report:
+                sys.stderr.write(report["error"])
+                sys.stderr.flush()
             elif "say" in report:
                 print(f"nicbed: {report['say']}", file=sys.stderr, flush=True)
             else:

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -51,6 +52,11 @@ async def failing(lab: Lab) -> None:
         if node.number == 1:
             raise ZeroDivisionError("as it was told to")
     await lab.run([program] * _prepare(lab))
+
+
+async def complaining(lab: Lab) -> None:
+    """Writes to standard error."""
+    print("a complaint", file=sys.stderr)
 
 
 async def copying(lab: Lab, source: str, to: str) -> str:

@@ -155,6 +155,11 @@ def test_what_a_function_prints_and_reports_comes_back():
     assert ("measuring", 1, 2) in reported
 
 
+def test_what_a_function_writes_to_standard_error_comes_there(capsys):
+    toy(function="tests.programs.toy_jobs:complaining")
+    assert capsys.readouterr() == ("", "a complaint\n")
+
+
 @pytest.mark.parametrize("reads, read", [(True, "given\n"), (False, "")])
 def test_a_function_has_its_callers_folder_and_its_input_if_it_reads(tmp_path, monkeypatch, reads,
                                                                      read):
