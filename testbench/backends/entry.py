@@ -103,7 +103,6 @@ async def carry_out(make_backend: Callable[[dict[str, Any], Progress], Any]) -> 
     sys.stdout = reports  # type: ignore[assignment]
     sys.stderr = _Errors(reports)  # type: ignore[assignment]
     timeline = None
-    own = os.getcwd()
     try:
         _enter(wanted["folder"])
         function = _function(wanted["function"])
@@ -122,7 +121,6 @@ async def carry_out(make_backend: Callable[[dict[str, Any], Progress], Any]) -> 
     if timeline is not None:
         for line in timeline.close():
             reports.say(line)
-    os.chdir(own)  # where the simulator writes what it has to say
     part = wanted["answer"] + ".part"
     with open(part, "wb") as file:
         file.write(data)

@@ -106,6 +106,7 @@ def run_job(description: Description, sim: str = "verilator", *, function: str,
                   **launch.wanted}
         (work / "job").write_bytes(pickle.dumps(wanted))
         environment = {**launch.environment, "NICBED_JOB": str(work / "job"),
+                       "COCOTB_RESULTS_FILE": str(work / "results.xml"),
                        "NICBED_TRACE_FILE": str(work / "trace") if sim == "icarus" else ""}
         reading, writing = os.pipe()
         with open(work / "log", "wb") as log, _standard_input(reads) as input:

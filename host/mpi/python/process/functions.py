@@ -14,6 +14,7 @@ from .shared import SHARED, told
 
 __all__ = ["Functions"]
 
+_OURS = __name__.partition(".")[0]
 ABORTED = 134
 """Exit status after os.abort()."""
 
@@ -74,7 +75,8 @@ class Functions:
 
     def _exit(self, real: Callable[..., None], status: int) -> None:
         rank = running()
-        if rank is not None and not CHILD:
+        ours = sys._getframe(2).f_globals.get("__name__", "").partition(".")[0] == _OURS
+        if rank is not None and not CHILD and not ours:
             rank.leave(status)
         real(*[] if status == ABORTED else [status])
 

@@ -2,12 +2,18 @@
 
 import locale
 import logging
+import sys
 import warnings
 from typing import Any
 
 __all__ = ["Locale", "Logging", "Warnings"]
 
 Names = dict[str, Any]
+
+_FILTERS = (("default", None, DeprecationWarning, "__main__", 0),
+            *(("ignore", None, kind, None, 0) for kind in (
+                DeprecationWarning, PendingDeprecationWarning, ImportWarning, ResourceWarning)))
+"""Filters of a new process."""
 
 
 class Logging:
@@ -31,14 +37,23 @@ class Logging:
 
 
 class Warnings:
-    """Filters of module warnings, and what shows a warning. A rank begins with what the process
-    has."""
+    """Filters of module warnings, and what shows a warning. A rank begins as a new process does,
+    with the options of the environment, and with the filters that modules have for some text or
+    some module."""
 
     _NAMES = ("filters", "showwarning", "formatwarning", "_showwarnmsg_impl", "onceregistry")
 
     def fresh(self, rank: int) -> Names:
+        module: Any = warnings
         before = self.take()
-        return {**before, "filters": list(before["filters"]), "onceregistry": {}}
+        own = [one for one in warnings.filters if one[1] or one[3] and one[3] != "__main__"]
+        self.put({"filters": [*own, *_FILTERS], "showwarning": module._showwarning_orig,
+                  "formatwarning": module._formatwarning_orig, "_showwarnmsg_impl": _shown,
+                  "onceregistry": {}})
+        module._processoptions(sys.warnoptions)
+        state = self.take()
+        self.put(before)
+        return state
 
     def take(self) -> Names:
         names = vars(warnings)
@@ -46,6 +61,12 @@ class Warnings:
 
     def put(self, state: Names) -> None:
         warnings.__dict__.update(state)
+
+
+def _shown(message: warnings.WarningMessage) -> None:
+    """As module warnings shows a warning where nobody has changed it."""
+    text = warnings._formatwarnmsg(message)  # type: ignore[attr-defined]
+    (message.file or sys.stderr).write(text)
 
 
 class Locale:

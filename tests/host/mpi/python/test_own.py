@@ -149,7 +149,8 @@ print({after})
     ("decimal.getcontext().prec = 5 + rank", "decimal.Decimal(1) / 3"),
     ("np.seterr(all='raise' if rank else 'ignore')", "np.geterr()"),
     ("np.set_printoptions(precision=2 + rank)", "np.array([1 / 3])"),
-    ("warnings.simplefilter('error' if rank else 'ignore')", "warnings.filters[0][0]"),
+    ("if rank: warnings.simplefilter('error')", "[one[:3:2] for one in "
+     "warnings.filters if one[1] is None and one[3] in (None, '__main__')]"),
     ("logging.basicConfig(format=f'{rank} %(message)s', level=10 * (1 + rank))",
      "logging.root.level, [h.formatter._fmt for h in logging.root.handlers]"),
     ("logging.getLogger('own').addHandler(logging.NullHandler())",
@@ -173,6 +174,19 @@ meet()
 logging.getLogger('app').warning('hello')
 """)
     assert sorted(said.splitlines()) == [f"{rank}: {rank} says hello" for rank in range(RANKS)]
+
+
+def test_warnings_are_those_of_a_new_process(play):
+    _, said = play("""
+import warnings
+meet()
+warnings.warn('careful')
+warnings.warn('hidden', ImportWarning)
+open('file', 'w')
+""")
+    assert said.count("UserWarning: careful\n") == RANKS and "hidden" not in said
+    assert {line[:3] for line in said.splitlines()} == {"0: ", "1: ", "2: "}
+    assert "ResourceWarning" not in said
 
 
 def test_warnings_are_caught_by_the_rank_that_gives_them(play):
