@@ -8,6 +8,7 @@ import pickle
 import sys
 import traceback
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,14 @@ def _function(name: str) -> Any:
     return getattr(module, attribute)
 
 
+def _enter(folder: str | None) -> None:
+    """Make ``folder`` the current directory, if it is there. No module is looked for in it."""
+    sys.path[:] = filter(None, sys.path)
+    if folder is not None:
+        with suppress(OSError):
+            os.chdir(folder)
+
+
 class _Reports:
     """The way back to the parent: JSON lines on a pipe. Text that programs print goes there,
     too."""
@@ -40,8 +49,11 @@ class _Reports:
     def __init__(self, descriptor: int) -> None:
         self._pipe = os.fdopen(descriptor, "w", buffering=1, encoding="utf-8")
 
+    def report(self, kind: str, what: Any) -> None:
+        self._pipe.write(json.dumps({kind: what}) + "\n")
+
     def progress(self, what: str, done: int, total: int) -> None:
-        self._pipe.write(json.dumps({"progress": [what, done, total]}) + "\n")
+        self.report("progress", [what, done, total])
 
     def say(self, text: str) -> None:
         """Write a line to standard error. A signal's handler may call this, so it bypasses the
@@ -49,7 +61,7 @@ class _Reports:
         os.write(self._pipe.fileno(), (json.dumps({"say": text}) + "\n").encode())
 
     def write(self, text: str) -> int:
-        self._pipe.write(json.dumps({"print": text}) + "\n")
+        self.report("print", text)
         return len(text)
 
     def flush(self) -> None:
@@ -60,8 +72,25 @@ class _Reports:
 
     def close(self) -> None:
         """End the reports."""
-        sys.stdout = sys.__stdout__
+        sys.stdout, sys.stderr = sys.__stdout__, sys.__stderr__
         self._pipe.close()
+
+
+class _Errors:
+    """What programs write to standard error takes the same way."""
+
+    def __init__(self, reports: _Reports) -> None:
+        self._reports = reports
+
+    def write(self, text: str) -> int:
+        self._reports.report("error", text)
+        return len(text)
+
+    def flush(self) -> None:
+        pass
+
+    def isatty(self) -> bool:
+        return False
 
 
 async def carry_out(make_backend: Callable[[dict[str, Any], Progress], Any]) -> None:
@@ -72,6 +101,7 @@ async def carry_out(make_backend: Callable[[dict[str, Any], Progress], Any]) -> 
         wanted = pickle.load(file)
     reports = _Reports(int(os.environ["NICBED_REPORTS"]))
     sys.stdout = reports  # type: ignore[assignment]
+    sys.stderr = _Errors(reports)  # type: ignore[assignment]
     timeline = None
 
     def give_up(error: BaseException) -> None:
@@ -80,6 +110,7 @@ async def carry_out(make_backend: Callable[[dict[str, Any], Progress], Any]) -> 
         os._exit(1)
 
     try:
+        _enter(wanted["folder"])
         function = _function(wanted["function"])
         lab = Lab(wanted["description"], wanted["sim"], make_backend(wanted, reports.progress),
                   reports.progress, wanted["limit"], reports.say, wave=wanted["wave"],

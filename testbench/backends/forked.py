@@ -64,7 +64,7 @@ def job_has_come(modules: Iterable[str]) -> bool:
     found: set[str] = set()
     _import(modules, found)
     while True:
-        path, descriptors, _, _ = socket.recv_fds(jobs, LONGEST, 2)
+        path, descriptors, _, _ = socket.recv_fds(jobs, LONGEST, 3)
         if not path:
             return False
         place = Path(os.fsdecode(path))
@@ -92,12 +92,13 @@ def _import(modules: Iterable[str], found: set[str]) -> None:
         gc.freeze()
 
 
-def _set_up(place: Path, environment: dict[str, str], log: int, reports: int | None = None
-            ) -> None:
+def _set_up(place: Path, environment: dict[str, str], input: int, log: int,
+            reports: int | None = None) -> None:
     os.setsid()
     os.chdir(place)
-    os.dup2(log, 1)
-    os.dup2(log, 2)
+    for descriptor, standard in ((input, 0), (log, 1), (log, 2)):
+        os.dup2(descriptor, standard)
+    os.close(input)
     os.close(log)
     os.environ.clear()
     os.environ.update(environment)

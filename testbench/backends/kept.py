@@ -58,9 +58,9 @@ class KeptSimulator:
 
     def start(self, place: Path, environment: Mapping[str, str], *descriptors: int,
               modules: Sequence[str] = ()) -> None:
-        """Start the job in folder ``place``, with ``environment``, and with descriptors for its log
-        and, if it reports, its reports. The simulator itself imports ``modules`` first, so that
-        later jobs find them."""
+        """Start the job in folder ``place``, with ``environment``, and with descriptors for its
+        standard input, its log and, if it reports, its reports. The simulator itself imports
+        ``modules`` first, so that later jobs find them."""
         (place / forked.SET_UP).write_bytes(pickle.dumps((dict(environment), tuple(modules))))
         with suppress(ConnectionError):  # it has ended: wait() tells how
             socket.send_fds(self._jobs, [os.fsencode(place)], descriptors)

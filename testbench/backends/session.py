@@ -53,7 +53,8 @@ def run_job(description: Description, sim: str = "verilator", *, function: str,
             wave: Path | None = None, target: str = "nicbed.rtl.target:Target",
             output: Callable[[str], None] | None = None, limit: int | None = None,
             port: str | None = None, baud: int = BAUD, timeline: Path | None = None,
-            built: simulator.Simulator | None = None, modules: Sequence[str] = ()) -> Any:
+            built: simulator.Simulator | None = None, modules: Sequence[str] = (),
+            reads: bool = False) -> Any:
     """Run ``async def f(lab, **arguments)`` on ``description``; return its result.
 
     Parameters
@@ -81,6 +82,11 @@ def run_job(description: Description, sim: str = "verilator", *, function: str,
         hash of all sources.
     modules
         Modules of nicbed that the function imports. A kept simulator imports them once.
+    reads
+        Whether the function reads this process's standard input: it finds it as its own. Else its
+        own is empty.
+
+    The function's current directory is this process's.
 
     Raises
     ------
@@ -101,22 +107,23 @@ def run_job(description: Description, sim: str = "verilator", *, function: str,
         answer = work / "answer"
         wanted = {"description": description, "sim": sim, "function": _absolute(function),
                   "arguments": dict(arguments or {}), "answer": str(answer), "limit": limit,
-                  "wave": wave is not None,
+                  "folder": _folder(), "wave": wave is not None,
                   "timeline": None if timeline is None else str(timeline.resolve()),
                   **launch.wanted}
         (work / "job").write_bytes(pickle.dumps(wanted))
         environment = {**launch.environment, "NICBED_JOB": str(work / "job"),
+                       "COCOTB_RESULTS_FILE": str(work / "results.xml"),
                        "NICBED_TRACE_FILE": str(work / "trace") if sim == "icarus" else ""}
         reading, writing = os.pipe()
-        with open(work / "log", "wb") as log:
+        with open(work / "log", "wb") as log, _standard_input(reads) as input:
             process: _OwnProcess | _KeptProcess
             try:
                 if launch.keep:
-                    process = _KeptProcess(launch, environment, work, log.fileno(), writing,
-                                           modules)
+                    process = _KeptProcess(launch, environment, work, input, log.fileno(),
+                                           writing, modules)
                 else:
                     process = _OwnProcess(launch.command + _options(sim, work, wave is not None),
-                                          environment, work, log.fileno(), writing)
+                                          environment, work, input, log.fileno(), writing)
             except BaseException:
                 os.close(reading)
                 raise
@@ -170,12 +177,11 @@ class _Launch:
 class _OwnProcess:
     """A process for one job."""
 
-    def __init__(self, command: list[str], environment: Mapping[str, str], work: Path, log: int,
-                 reports: int) -> None:
+    def __init__(self, command: list[str], environment: Mapping[str, str], work: Path, input: int,
+                 log: int, reports: int) -> None:
         self._process = subprocess.Popen(
             command, cwd=work, env={**environment, "NICBED_REPORTS": str(reports)}, stdout=log,
-            stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, pass_fds=[reports],
-            start_new_session=True,
+            stderr=subprocess.STDOUT, stdin=input, pass_fds=[reports], start_new_session=True,
             preexec_fn=dies_with_parent if sys.platform.startswith("linux") else None)
 
     def wait(self) -> tuple[int, str]:
@@ -191,11 +197,11 @@ class _OwnProcess:
 class _KeptProcess:
     """A kept simulator for one job."""
 
-    def __init__(self, launch: _Launch, environment: dict[str, str], work: Path, log: int,
-                 reports: int, modules: Sequence[str]) -> None:
+    def __init__(self, launch: _Launch, environment: dict[str, str], work: Path, input: int,
+                 log: int, reports: int, modules: Sequence[str]) -> None:
         self._simulator = kept.take(launch.command, launch.environment)
         try:
-            self._simulator.start(work, environment, log, reports, modules=modules)
+            self._simulator.start(work, environment, input, log, reports, modules=modules)
         except BaseException:
             self.kill()
             raise
@@ -254,6 +260,28 @@ def _on_board(description: Description, sim: str, *, wave: bool, progress: Progr
                    {"place": place, "baud": baud, "identity": identity(description)})
 
 
+def _folder() -> str | None:
+    """This process's current directory; None if it has been removed."""
+    try:
+        return os.getcwd()
+    except OSError:
+        return None
+
+
+@contextmanager
+def _standard_input(wanted: bool) -> Iterator[int]:
+    """A descriptor of this process's standard input if that is ``wanted``, and there is one; else
+    of an empty file."""
+    found = os.open(os.devnull, os.O_RDONLY)
+    try:
+        if wanted:
+            with suppress(OSError):  # it has been closed
+                os.dup2(0, found)
+        yield found
+    finally:
+        os.close(found)
+
+
 def _absolute(function: str) -> str:
     place, _, name = function.rpartition(":")
     return f"{Path(place).resolve()}:{name}" if place.endswith(".py") else function
@@ -272,6 +300,9 @@ def _follow(reading: int, progress: Progress, output: Callable[[str], None]) -> 
             report = json.loads(line)
             if "print" in report:
                 output(report["print"])
+            elif "error" in report:
+                sys.stderr.write(report["error"])
+                sys.stderr.flush()
             elif "say" in report:
                 print(f"nicbed: {report['say']}", file=sys.stderr, flush=True)
             else:

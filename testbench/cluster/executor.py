@@ -13,6 +13,7 @@ from collections.abc import Generator, Sequence
 from contextlib import ExitStack, suppress
 from typing import Any, Self
 
+from ..backends import BOARDS
 from ..build.simulator import same_simulator
 from ..errors import UserError
 from ..store.keys import identity
@@ -148,7 +149,16 @@ class Link:
         self._sent: set[tuple[str, str]] = set()
 
     def document(self, wanted: Measurement) -> dict[str, Any]:
-        """As of :class:`~..study.executor.Worker`."""
+        """As of :class:`~..study.executor.Worker`.
+
+        Raises
+        ------
+        UserError
+            It depends on files of this machine, or writes some.
+        """
+        if not wanted.pure and wanted.sim not in BOARDS:
+            raise UserError(f"{wanted.name} has files of its own, which are not where the workers "
+                            f"of {self._name} are: measure it without the cluster")
         build = self._named(wanted)
         job = pickle.dumps((wanted, self._keeping.limit, build))
         asked: Counter[str] = Counter()

@@ -281,7 +281,7 @@ class Testbed:
                 self.listener.told(f"{label}: {wanted.outlook}")
             outcome = self.job(wanted.function, wanted.arguments, description=wanted.description,
                                label=label, wave=wave, timeline=timeline, modules=wanted.modules,
-                               limit=wanted.limit)
+                               limit=wanted.limit, reads=wanted.reads)
             return wanted.document(outcome)
 
         if self.store is None or not wanted.pure:
@@ -297,7 +297,7 @@ class Testbed:
     def job(self, function: str, arguments: Mapping[str, Any], *,
             description: Description | None = None, label: str, wave: Path | None = None,
             timeline: Path | None = None, modules: Sequence[str] = (),
-            limit: int | None = None) -> Any:
+            limit: int | None = None, reads: bool = False) -> Any:
         """Run ``async def f(lab, **arguments)`` as :func:`nicbed.run_job` does, on a simulator of
         this bed and on its description, or on another one. ``limit`` holds where the bed has
         none."""
@@ -311,7 +311,8 @@ class Testbed:
                 return run_job(chosen, self.sim, function=function, arguments=arguments,
                                progress=tell, wave=wave, timeline=timeline, port=self._port,
                                limit=limit if self.limit is None else self.limit,
-                               baud=self._baud, modules=modules, output=self.listener.printed,
+                               baud=self._baud, modules=modules, reads=reads,
+                               output=self.listener.printed,
                                built=None if wave else self._simulator(chosen, tell))
         except RunError as error:
             if error.kind not in ("UserError", "LineError"):

@@ -43,6 +43,8 @@ class Measurement:
         Module that presents the result: its tables, its plot, its figures.
     pure
         Whether the outcome depends on nothing else, neither a user's files nor a board.
+    reads
+        Whether it reads the standard input of the process that has it measured.
     limit
         Target cycles after which it is stopped, if nobody says otherwise.
     synthesis
@@ -60,6 +62,7 @@ class Measurement:
     arguments: Mapping[str, Any]
     module: str
     pure: bool = True
+    reads: bool = False
     limit: int | None = None
     synthesis: bool = False
     outlook: str = ""
@@ -168,4 +171,4 @@ def mpi_program(files: Sequence[Path], arguments: Sequence[str], description: De
     parameters = {"arguments": given, **({"cflags": flags} if flags else {})}
     return Measurement(files[0].stem, "mpi", sim, description, parameters, f"{name}:run",
                        {"file": str(built(files, work, flags)), "name": str(files[0]),
-                        "arguments": given}, name, pure=False)
+                        "arguments": given}, name, pure=False, reads=True)

@@ -30,8 +30,8 @@ def run_case(command: Sequence[str], place: Path, environment: Mapping[str, str]
     simulator = kept.take(command, {**environment, "PYGPI_USERS": f"{__name__}:serve"},
                           OF_ONE_CASE)
     try:
-        with open(place / "log", "wb") as log:
-            simulator.start(place, environment, log.fileno())
+        with open(place / "log", "wb") as log, open(os.devnull) as empty:
+            simulator.start(place, environment, empty.fileno(), log.fileno())
         _, said = simulator.wait(limit)
     except BaseException:
         simulator.kill()

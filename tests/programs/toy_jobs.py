@@ -2,6 +2,7 @@
 
 import os
 import signal
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -53,6 +54,18 @@ async def failing(lab: Lab) -> None:
     await lab.run([program] * _prepare(lab))
 
 
+async def complaining(lab: Lab) -> None:
+    """Writes to standard error."""
+    print("a complaint", file=sys.stderr)
+
+
+async def copying(lab: Lab, source: str, to: str) -> str:
+    """Copies a file; what standard input has."""
+    Path(to).write_bytes(Path(source).read_bytes())
+    with open(0, closefd=False) as given:
+        return given.read()
+
+
 async def crashing(lab: Lab) -> None:
     """The simulator dies."""
     os.kill(os.getpid(), signal.SIGKILL)
@@ -68,10 +81,9 @@ async def full(lab: Lab) -> None:
 async def process(lab: Lab, kill: int = 0) -> dict[str, Any]:
     """Which process this is, and what a job before it in the same process would have left.
     ``kill``: end this process (1) or the one that it was forked from (2)."""
-    left = [os.environ.get("TOY_LEFT"), getattr(lab.run, "left", None), os.path.exists("left")]
+    left = [os.environ.get("TOY_LEFT"), getattr(lab.run, "left", None)]
     os.environ["TOY_LEFT"] = "something"
     Lab.run.left = "something"  # type: ignore[attr-defined]
-    Path("left").touch()
     if kill:
         os.kill([os.getpid(), os.getppid()][kill - 1], signal.SIGKILL)
         time.sleep(60)

@@ -22,7 +22,9 @@ In the order in which to read:
 - :mod:`.environment`: Beginning, end, time
 - :mod:`.others`, :mod:`.refused`: What is not supported
 - :mod:`.program`: A Python program as a host program
+- :mod:`.ending`: How a program in Python ends
 - :mod:`.surroundings`: What of the Python process belongs to a rank's program while it runs
+- :mod:`.process`: What Python keeps for the process, for each rank
 - :mod:`.shim`: The module ``mpi4py`` as a program finds it
 """
 

@@ -1,13 +1,13 @@
 """A Python program as a host program."""
 
-import traceback
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 
 from ...port.node import Program
-from ..sync import Rank, RankError, program
+from ..sync import CHILD, Rank, program
+from .ending import executed
 from .shim import modules
 from .surroundings import PythonSurroundings
 
@@ -29,31 +29,25 @@ def python_program(file: Path, arguments: Sequence[str] = ()) -> Program:
     def surroundings(rank: Rank) -> PythonSurroundings:
         main = ModuleType("__main__")
         main.__file__ = str(file)
-        own = PythonSurroundings(rank.number, file, arguments, {**modules(), "__main__": main})
+        own = PythonSurroundings(rank, file, arguments, {**modules(), "__main__": main})
         there[rank] = own, main
         return own
 
     def body(rank: Rank) -> None:
         own, main = there.pop(rank)
         rank.init()
+        status = 1
         try:
-            exec(code, vars(main))
-        except SystemExit as end:
-            if end.code not in (None, 0):
-                raise RankError(f"rank {rank.number} ended with exit status {end.code}") from None
-        except Exception as error:
-            raise RankError(_told(rank.number, file, error)) from error
+            end = executed(rank, file, code, vars(main))
+            own.finish()
+            status = end.status
         finally:
-            own.lines.end()
+            own.flush()
+            if CHILD:  # a child of a fork has nothing of the run
+                os._exit(status)
+        if end.failure is not None:
+            raise end.failure
         if not rank.finalized:
             rank.finalize()
 
     return program(body, surroundings)
-
-
-def _told(rank: int, file: Path, error: Exception) -> str:
-    frames: list[Any] = [frame for frame in traceback.extract_tb(error.__traceback__)
-                         if Path(frame.filename).parent == file.parent]
-    where = f"{Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else file.name
-    text = str(error).splitlines()
-    return f"{where}: rank {rank}: {type(error).__name__}" + (f": {text[0]}" if text else "")

@@ -8,13 +8,17 @@ In the order in which to read:
 - :mod:`.stack`: A stack of its own for a program: the one place where ranks are switched
 - :mod:`.rank`: A rank of a program with blocking calls: its library, its time, its end
 - :mod:`.ranks`: What the ranks of a run know of each other's beginnings and ends
+- :mod:`.folders`: The current directory, which a process has once, and each rank for itself
+- :mod:`.elsewhere`: Calls of MPI from where no rank may make them: another thread, or a child of a
+  fork
 - :mod:`.output`: What ranks print, line by line, each behind its rank
 - :mod:`.errors`: How a rank ends the run
 """
 
+from .elsewhere import CHILD, belongs
 from .errors import Ended, RankError
 from .rank import Rank, current, program, running
 from .stack import Stack, Surroundings, wait
 
-__all__ = ["Ended", "Rank", "RankError", "Stack", "Surroundings", "current", "program", "running",
-           "wait"]
+__all__ = ["CHILD", "Ended", "Rank", "RankError", "Stack", "Surroundings", "belongs", "current",
+           "program", "running", "wait"]

@@ -5,16 +5,19 @@ What the program computes takes no target time of itself: what it is charged is 
 nothing. The CPU's own clock never counts.
 """
 
+import os
 from collections.abc import Callable, Coroutine
 from fractions import Fraction
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 from greenlet import getcurrent
 
 from ...port.node import Node, Program
 from ..errors import ErrorClass, MpiError, RequestError
 from ..library import Mpi
+from .elsewhere import CHILD, refuse_thread
 from .errors import RankError
+from .folders import Folders
 from .ranks import Ranks
 from .stack import Stack, Surroundings, wait
 
@@ -51,6 +54,7 @@ class Rank:
         self.fate: RankError | None = None
         self.kept: dict[str, Any] = {}
         self._ranks = node.run_service(Ranks)
+        self._folders = node.run_service(Folders)
         self._before = Fraction(node.description.mpi.program_cycles)
 
     def keep(self, name: str, make: Callable[[], Result]) -> Result:
@@ -79,7 +83,7 @@ class Rank:
             return wait(call)
         except MpiError as error:
             if error.error is ErrorClass.ERR_PENDING:
-                raise self.end(str(error)) from None
+                raise self._ranks.misuse or self.end(str(error)) from None
             raise
 
     def complete(self, call: Coroutine[Any, Any, Result], put: Callable[[Result], Other]) -> Other:
@@ -96,6 +100,11 @@ class Rank:
         """The error that ends the run because of this rank."""
         self.fate = RankError(why)
         return self.fate
+
+    def misused(self, why: str) -> None:
+        """Something beside the program has made a call of MPI: the run ends by this rank's next
+        call, or with its program, or where all ranks wait."""
+        self._ranks.misuse = self.end(why)
 
     def init(self) -> None:
         """Init."""
@@ -147,6 +156,22 @@ class Rank:
         """
         raise self.end(f"rank {self.number}: MPI_Abort({comm}, {code})")
 
+    def moved(self) -> None:
+        """The program has changed its current directory."""
+        self._folders.moved(self.number)
+
+    def leave(self, status: int) -> NoReturn:
+        """The program ends with ``status``, an exit status, as it is: nothing of it is told."""
+        status &= 0xFF
+        fate = self.fate
+        if fate is None and status:
+            fate = RankError(f"rank {self.number} ended with exit status {status}")
+        elif fate is None and not self.finalized:
+            fate = RankError(f"rank {self.number} ended without MPI_Finalize")
+        stack = getcurrent()
+        assert isinstance(stack, Stack)
+        stack.abandon(fate)
+
     def ended(self) -> None:
         """The program has ended.
 
@@ -177,9 +202,12 @@ def current() -> Rank:
     ------
     RuntimeError
         There is none.
+    SystemExit
+        This is another thread of a rank's program (:func:`.elsewhere.refuse_thread`).
     """
     rank = running()
     if rank is None:
+        refuse_thread()
         raise RuntimeError("no rank is running: run the program by `nicbed app FILE --nodes N`")
     return rank
 
@@ -195,5 +223,15 @@ def program(body: Callable[[Rank], Any],
             rank.ended()
             return result
 
-        return await Stack(whole, rank, surroundings(rank)).drive()
+        return await Stack(whole, rank, rank.number, surroundings(rank),
+                           node.run_service(Folders)).drive()
     return run
+
+
+def _in_child() -> None:
+    rank = running()
+    if rank is not None:
+        CHILD[:] = [rank.number]
+
+
+os.register_at_fork(after_in_child=_in_child)

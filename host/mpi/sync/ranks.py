@@ -7,9 +7,16 @@ __all__ = ["Ranks"]
 
 
 class Ranks:
-    """All ranks of a run, by what they have done."""
+    """All ranks of a run, by what they have done.
+
+    Attributes
+    ----------
+    misuse
+        How the run must end, as something else than a rank has made a call of MPI.
+    """
 
     def __init__(self) -> None:
+        self.misuse: RankError | None = None
         self._begun: set[int] = set()
         self._never: set[int] = set()
 

@@ -8,12 +8,14 @@ while that stack is in place: a greenlet that is switched out lies elsewhere.
 
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 from greenlet import getcurrent, greenlet
 
 from ...port.suspension import EXECUTED
+from .elsewhere import CHILD, refuse_child, refuse_thread
 from .errors import Ended
+from .folders import Folders
 
 __all__ = ["Stack", "Surroundings", "wait"]
 
@@ -33,15 +35,23 @@ class Surroundings:
     def leave(self) -> None:
         """The program waits, or has ended."""
 
+    def end(self) -> None:
+        """The program never runs again. Called on another stack."""
+
 
 class Stack(greenlet):
-    """``body()`` on a stack of its own, inside ``surroundings``; ``owner`` is whose it is."""
+    """``body()`` on a stack of its own, inside ``surroundings``; ``owner``, of this ``number``, is
+    whose it is, and ``folders`` has where it is."""
 
-    def __init__(self, body: Callable[[], Any], owner: Any, surroundings: Surroundings) -> None:
+    def __init__(self, body: Callable[[], Any], owner: Any, number: int,
+                 surroundings: Surroundings, folders: Folders) -> None:
         super().__init__(self._inside)
         self.owner = owner
+        self._number = number
         self._body = body
         self._surroundings = surroundings
+        self._folders = folders
+        self._left = False
         self._ended = False
         self._told = False
         self._fate: BaseException | None = None
@@ -55,19 +65,22 @@ class Stack(greenlet):
 
     async def drive(self) -> Any:
         """Run the program to its end; what ``body`` returns, or raises."""
+        self._folders.begin()
         try:
             result = self.switch()
-            while not self.dead and self._fate is None:
+            while not self.dead and not self._left:
                 await EXECUTED
                 result = self.switch()
             if self._fate is not None:
                 raise self._fate
             return result
         finally:
-            if not self.dead and self._fate is None:
+            if not self.dead and not self._left:
                 self._ended = True
                 with suppress(Ended):
                     self.throw(Ended())
+            self._surroundings.end()
+            self._folders.end()
 
     def pause(self) -> None:
         """Let the target execute what has been put to the port. Called on this stack.
@@ -82,19 +95,23 @@ class Stack(greenlet):
                 self.abandon(Ended())
             self._told = True
             raise Ended
+        if CHILD:
+            refuse_child()
         assert self.parent is not None
         self._surroundings.leave()
         try:
             self.parent.switch()
         finally:
+            if self._folders.places:
+                self._folders.give(self._number)
             self._surroundings.enter()
 
-
-    def abandon(self, fate: BaseException) -> None:
-        """End the program with ``fate``, of which it has been told. It goes on nevertheless, as it
-        catches everything; now it never runs again. Called on this stack."""
+    def abandon(self, fate: BaseException | None) -> NoReturn:
+        """End the program as it is, without an exception that it could catch: with ``fate``, or, if
+        that is None, well. It never runs again. Called on this stack."""
         self._surroundings.leave()
         self._fate = fate
+        self._left = True
         # Nobody may throw into it, as greenlet does where a stack is no longer wanted.
         ABANDONED.append(self)
         assert self.parent is not None
@@ -109,10 +126,13 @@ def wait(call: Coroutine[Any, Any, Result]) -> Result:
     ------
     RuntimeError
         There is no rank here.
+    SystemExit
+        This is another thread of a rank's program (:func:`.elsewhere.refuse_thread`).
     """
     stack = getcurrent()
     if not isinstance(stack, Stack):
         call.close()
+        refuse_thread()
         raise RuntimeError("a blocking call outside of a rank: run the program by `nicbed app`")
     try:
         while True:

@@ -37,7 +37,7 @@ def test_jobs_are_forks_of_one_process_and_leave_nothing_behind():
     found = [process() for _ in range(3)]
     assert len({one["simulator"] for one in found}) == 1
     assert len({one["process"] for one in found}) == 3
-    assert [one["left"] for one in found] == [[None, None, False]] * 3
+    assert [one["left"] for one in found] == [[None, None]] * 3
     assert not any(alive(one["process"]) for one in found)
 
 
@@ -75,7 +75,7 @@ def test_jobs_of_threads_run_at_the_same_time(tmp_path):
                                                                 strict=True))),
                        [(here, there), (there, here)])
         assert list(met) == [True, True]
-    assert process()["left"] == [None, None, False]
+    assert process()["left"] == [None, None]
 
 
 def test_another_environment_is_another_simulator(monkeypatch):

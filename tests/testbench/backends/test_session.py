@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -163,6 +164,44 @@ def test_what_a_function_prints_and_reports_comes_back():
             progress=lambda *report: reported.append(report))
     assert "".join(printed) == "half way\n"
     assert ("measuring", 1, 2) in reported
+
+
+def test_what_a_function_writes_to_standard_error_comes_there(capsys):
+    toy(function="tests.programs.toy_jobs:complaining")
+    assert capsys.readouterr() == ("", "a complaint\n")
+
+
+@pytest.mark.parametrize("reads, read", [(True, "given\n"), (False, "")])
+def test_a_function_has_its_callers_folder_and_its_input_if_it_reads(tmp_path, monkeypatch, reads,
+                                                                     read):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "in").write_text("the caller's")
+    (tmp_path / "given").write_text("given\n")
+    with open("given") as given, _as_standard_input(given):
+        found = run_job(Description(), function="tests.programs.toy_jobs:copying", target=TOY,
+                        arguments={"source": "in", "to": "out"}, reads=reads)
+        assert (found, given.read()) == (read, "" if reads else "given\n")
+    assert (tmp_path / "out").read_text() == "the caller's"
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["given", "in", "out"]
+
+
+@contextmanager
+def _as_standard_input(file):
+    before = os.dup(0)
+    os.dup2(file.fileno(), 0)
+    try:
+        yield
+    finally:
+        os.dup2(before, 0)
+        os.close(before)
+
+
+def test_a_function_runs_where_its_callers_folder_is_gone(tmp_path, monkeypatch):
+    folder = tmp_path / "gone"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    folder.rmdir()
+    assert toy(count=2)
 
 
 def test_no_process_survives_its_parent(tmp_path):

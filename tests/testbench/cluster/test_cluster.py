@@ -12,13 +12,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from nicbed import load, optimise, sweep
+from nicbed import UserError, load, optimise, sweep
 from nicbed.testbench.build import simulator
 from nicbed.testbench.cluster import connection, executor
 from nicbed.testbench.cluster.executor import Cluster
 from nicbed.testbench.store import Store
 from nicbed.testbench.study import Local, Outcome, Plan, Task, measured, planned, prepare
-from nicbed.testbench.study.executor import Ended
+from nicbed.testbench.study.executor import Ended, Keeping
+from nicbed.testbench.testbed.measurement import Measurement
 
 from tests.testbench.test_cli import nicbed
 
@@ -127,6 +128,15 @@ def test_a_worker_with_other_sources_is_refused(one: Any, monkeypatch: pytest.Mo
     assert str(caught.value).startswith(f"the worker {address} measures with other sources of "
                                         "nicbed (")
     assert "here 0123456789" in str(caught.value) and store.kept == []
+
+
+def test_a_program_with_files_of_its_own_is_refused() -> None:
+    link = executor.Link(None, "tcp://far:1", Keeping())
+    wanted = Measurement("own", "am", "verilator", load("default"), {}, "own:run", {}, "own",
+                         pure=False)
+    with pytest.raises(UserError, match="^own has files of its own, which are not where the workers"
+                                        " of tcp://far:1 are"):
+        link.document(wanted)
 
 
 def test_a_point_that_fails_there_is_a_row(one: Any) -> None:
