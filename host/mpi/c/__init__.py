@@ -16,6 +16,7 @@ In the order in which to read:
 - :mod:`.messages`: Those that send, receive and complete
 - :mod:`.collective`: Those of all ranks of a communicator
 - :mod:`.types`: Those that make datatypes
+- :mod:`.windows`: Those about windows, and operations on them
 - :mod:`.parts`: All classes that have calls
 - :mod:`.program`: A program in C as a host program
 """

@@ -112,6 +112,8 @@ class Environment:
     def MPI_Comm_get_errhandler(self, comm: Any, errhandler: Pointer) -> None:
         put_int(errhandler, comm.errhandler or FATAL)
 
+    MPI_Win_set_errhandler = MPI_Comm_set_errhandler
+    MPI_Win_get_errhandler = MPI_Comm_get_errhandler
     MPI_Errhandler_set = MPI_Comm_set_errhandler
     MPI_Errhandler_get = MPI_Comm_get_errhandler
 

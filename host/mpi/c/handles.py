@@ -9,6 +9,7 @@ from ..errors import ErrorClass, MpiError
 from ..groups import Group
 from ..library import Mpi
 from ..operators import Op
+from ..windows import Win
 from .header import constants
 from .request import CRequest
 
@@ -96,6 +97,7 @@ class Handles:
             value(name): one for name, one in _TYPES.items()})
         self.ops: Table[Op] = Table("operation", ErrorClass.ERR_OP, {
             value(name): one for name, one in _OPS.items()})
+        self.windows: Table[Win] = Table("window", ErrorClass.ERR_WIN, {})
         self.requests: Table[CRequest] = Table("request", ErrorClass.ERR_REQUEST, {})
 
     def type_of(self, dtype: object) -> int:

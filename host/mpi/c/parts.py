@@ -6,7 +6,8 @@ from .calls import Environment
 from .collective import Collective
 from .messages import Messages
 from .types import Types
+from .windows import Windows
 
 __all__ = ["PARTS"]
 
-PARTS: tuple[type[Any], ...] = (Environment, Messages, Collective, Types)
+PARTS: tuple[type[Any], ...] = (Environment, Messages, Collective, Types, Windows)

@@ -23,7 +23,8 @@ LEAVE = -(1 << 31)
 """What a call returns to leave the program (runtime.c)."""
 RETURN = value("ERRORS_RETURN")
 FUNCTION = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_int, ctypes.POINTER(ctypes.c_ssize_t))
-TABLES = {"MPI_Comm": "comms", "MPI_Group": "groups", "MPI_Datatype": "types", "MPI_Op": "ops"}
+TABLES = {"MPI_Comm": "comms", "MPI_Group": "groups", "MPI_Datatype": "types", "MPI_Op": "ops",
+          "MPI_Win": "windows"}
 
 
 class Copies:
@@ -95,15 +96,15 @@ class _Rank:
     def _call(self, parts: Sequence[Any], name: str, parameters: Sequence[tuple[str, str]]
               ) -> tuple[Callable[..., None], list[Any], int]:
         """The method for a call, a table or None for each of its parameters, and the place of its
-        communicator, or -1. A method that wants a handle as it is declares an int: that of a
-        datatype which may not count, beside MPI_IN_PLACE or not at the root."""
+        communicator or window, or -1. A method that wants a handle as it is declares an int: that
+        of a datatype which may not count, beside MPI_IN_PLACE or not at the root."""
         method = next((getattr(part, name) for part in parts if hasattr(part, name)),
                       None) or self._missing(name)
         tables = [getattr(self._state.handles, TABLES[kind])
                   if kind in TABLES and method.__annotations__.get(argument) is not int else None
                   for kind, argument in parameters]
-        place = next((index for index, (kind, _) in enumerate(parameters) if kind == "MPI_Comm"),
-                     -1)
+        place = next((index for index, (kind, _) in enumerate(parameters)
+                      if kind in ("MPI_Comm", "MPI_Win")), -1)
         return method, tables, place
 
     def _missing(self, name: str) -> Callable[..., None]:

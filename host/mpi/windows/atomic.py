@@ -14,13 +14,27 @@ __all__ = ["apply", "dtype_of", "number_of", "operator_number"]
 _OPS = (operators.SUM, operators.PROD, operators.MIN, operators.MAX, operators.LAND, operators.LOR,
         operators.BAND, operators.LXOR, operators.BOR, operators.BXOR, operators.MAXLOC,
         operators.MINLOC, REPLACE, NO_OP)
-_ELEMENTS = tuple(one.dtype for one in (
+_TYPES = (
     datatypes.UINT8, datatypes.INT8, datatypes.CHAR, datatypes.INT16, datatypes.UINT16,
     datatypes.INT, datatypes.UINT, datatypes.LONG, datatypes.ULONG, datatypes.FLOAT,
     datatypes.DOUBLE, datatypes.LONG_DOUBLE, datatypes.FLOAT_COMPLEX, datatypes.COMPLEX,
     datatypes.LONG_DOUBLE_COMPLEX, datatypes.BOOL, datatypes.FLOAT_INT, datatypes.DOUBLE_INT,
     datatypes.INT_INT, datatypes.LONG_INT, datatypes.SHORT_INT, datatypes.LONG_DOUBLE_INT,
-    datatypes.FLOAT_FLOAT, datatypes.DOUBLE_DOUBLE))
+    datatypes.FLOAT_FLOAT, datatypes.DOUBLE_DOUBLE)
+
+
+def _moved(datatype: Datatype) -> np.dtype[Any]:
+    """What numpy calls an element of ``datatype`` as its data move: of a pair without what C leaves
+    between and behind, if that is no data."""
+    dtype = datatype.dtype
+    assert dtype is not None
+    if dtype.names is None or dtype.itemsize == datatype.size:
+        return dtype
+    return np.dtype([(name, dtype[name]) for name in dtype.names])
+
+
+_NUMBERS = {one.dtype: number for number, one in enumerate(_TYPES)}
+_MOVED = tuple(_moved(one) for one in _TYPES)
 _LOGICAL = {operators.LAND, operators.LOR, operators.LXOR}
 _BITS = {operators.BAND, operators.BOR, operators.BXOR}
 _LOCATING = {operators.MAXLOC, operators.MINLOC}
@@ -55,8 +69,8 @@ def number_of(datatype: Datatype, op: Op, call: str) -> int:
         ``op`` needs elements of one kind.
     """
     dtype = datatype.dtype
-    if dtype in _ELEMENTS:
-        return _ELEMENTS.index(dtype)
+    if dtype in _NUMBERS:
+        return _NUMBERS[dtype]
     if op in (REPLACE, NO_OP):
         return 0
     raise MpiError(ErrorClass.ERR_TYPE, f"{call}: {datatype.name} is not made of elements of one "
@@ -64,10 +78,8 @@ def number_of(datatype: Datatype, op: Op, call: str) -> int:
 
 
 def dtype_of(number: int) -> np.dtype[Any]:
-    """The element of ``number``."""
-    found = _ELEMENTS[number]
-    assert found is not None
-    return found
+    """The element of ``number``, as its data move."""
+    return _MOVED[number]
 
 
 def apply(number: int, dtype: np.dtype[Any], old: bytes | memoryview, new: bytes | memoryview

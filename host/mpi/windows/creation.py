@@ -167,12 +167,14 @@ class Windows:
     # Attached memory
 
     @called(Call.Win_attach)
-    async def attach(self, window: Win, memory: Any) -> int:
+    async def attach(self, window: Win, memory: Any, address: int | None) -> int:
         """Win.Attach."""
         self._dynamic(window, "Win_attach")
         held: list[Data] = []
         region = self._exposed(memory, held, "Win_attach", False)
-        region.base = address = _address(region.flat)
+        if address is None:
+            address = _address(region.flat)
+        region.base = address
         for other in window.memory.regions:
             if address < other.base + other.size and other.base < address + region.size:
                 raise MpiError(ErrorClass.ERR_RMA_ATTACH, f"rank {window.rank}: Win_attach of "

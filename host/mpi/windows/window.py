@@ -66,6 +66,8 @@ class Win:
         self.rank: int = comm.rank
         self.size: int = comm.size
         self.name = name
+        self.label = ""
+        """The name that the program has given it."""
         self.number: int = comm.context
         self.flavor = flavor
         self.model = UNIFIED
@@ -113,9 +115,10 @@ class Win:
         """All of the window call it."""
         await self._windows.free(self)
 
-    async def Attach(self, memory: Any) -> int:
-        """``memory``, an array, belongs to the window now; its address for origins."""
-        return await self._windows.attach(self, memory)
+    async def Attach(self, memory: Any, address: int | None = None) -> int:
+        """``memory``, an array, belongs to the window now; its address for origins, which is where
+        the program has it if ``address`` does not say more."""
+        return await self._windows.attach(self, memory, address)
 
     async def Detach(self, memory: Any) -> None:
         """It does no longer."""
@@ -138,6 +141,9 @@ class Win:
         self._check_rank("Win_shared_query", rank)
         begin = sum(one.size for one in peers[:rank])
         return self.shared[begin:begin + peers[rank].size], peers[rank].unit
+
+    def Set_name(self, name: str) -> None:
+        self.name = self.label = name
 
     def Get_group(self) -> Group:
         return self.group
