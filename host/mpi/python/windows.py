@@ -143,6 +143,14 @@ class Win(Attributed):
 
     group = property(Get_group)
 
+    @property
+    def group_size(self) -> int:
+        return self.inner.size
+
+    @property
+    def group_rank(self) -> int:
+        return self.inner.rank
+
     def Get_name(self) -> str:
         return self._state.name if self else "MPI_WIN_NULL"
 

@@ -100,7 +100,7 @@ class Windows:
         held: list[Data] = []
         regions: list[Exposed] = []
         if flavor != DYNAMIC:
-            regions.append(self._exposed(array, held, call, self._channel is not None))
+            regions.append(self._exposed(array, held, call, self._reached(own)))
         window = Win(self, own, f"{comm.name}.Win", flavor, array, unit, Memory(*regions))
         window.shared = shared
         window.errhandler = comm.errhandler
@@ -109,6 +109,11 @@ class Windows:
         self.everywhere.add(window, library.rank)
         await self._exchange(window)
         return window
+
+    def _reached(self, comm: Any) -> bool:
+        """Whether others of ``comm`` reach this process by RDMA."""
+        return self._channel is not None and any(
+            self._ends.engine.to[world] is self._channel for world in comm.group.world_ranks)
 
     def _exposed(self, array: Any, held: list[Data], call: str, remote: bool) -> Exposed:
         """``array``, which others are to reach; its place is put into ``held``."""
@@ -131,7 +136,7 @@ class Windows:
         address = size = handle = 0
         if regions:
             address, size = regions[0].address, regions[0].size
-        if size and self._channel is not None:
+        if size and self._channel is not None and self._reached(window.comm):
             window.regions = await self._ends.use(self._channel, [(address, size)])
             handle = window.regions[0].handle
         mine = np.array([address, size, window.unit, handle], np.int64)

@@ -29,7 +29,7 @@ class Exposed:
 
     def __init__(self, process: Process, flat: Any, address: int, base: int = 0) -> None:
         self._process = process
-        self.flat = flat
+        self.flat = np.asarray(flat)
         self.address = address
         self.base = base
 
@@ -59,7 +59,7 @@ class Remote(Exposed):
 
     def __init__(self, process: Process, flat: Any, address: int) -> None:
         super().__init__(process, flat, address)
-        self._known = flat.copy()
+        self._known = self.flat.copy()
         """What was at the place when it and the program's memory agreed last."""
         self._written: dict[int, set[Piece]] = {}
         """By rank among all, what it writes."""

@@ -29,6 +29,8 @@ class Peer:
         How many answers are to come (FLUSHED).
     granted
         Whether it has given this process its lock.
+    moving
+        Writes and reads by RDMA that have not ended.
     posts, completes, fences
         Packets of it that have come and have not been used.
     """
@@ -41,7 +43,7 @@ class Peer:
         self.writes = self.reads = False
         self.open: set[Operation] = set()
         self.behind = False
-        self.asked = 0
+        self.asked = self.moving = 0
         self.granted = False
         self.posts = self.completes = self.fences = 0
 

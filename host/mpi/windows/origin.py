@@ -21,6 +21,9 @@ from .operation import Operation
 
 __all__ = ["BLOCK_BYTES", "Origin"]
 
+MOVING = 8
+"""Most writes and reads by RDMA that are under way to a process: the channel has room for as many
+of their completions."""
 BLOCK_BYTES = 8
 """Of a block in LAYOUT."""
 
@@ -111,6 +114,7 @@ class Origin:
         self._everywhere.find(op.window.number, peer.world).memory.will_write(
             op.window.comm.group.me, at, out.length)
         op.leaves()
+        await self._may_move(op)
         await self._engine.write(peer.world, pieces, [one.handle for one in op.regions],
                                  peer.address + at, peer.handle, partial(self._moved, op, op.left))
 
@@ -130,11 +134,20 @@ class Origin:
                 await copy(ends.process, [op.temporary], into.pieces)
             await self._moved(op, partial(op.got, into.length))
 
+        await self._may_move(op)
         await self._engine.read(peer.world, pieces, [one.handle for one in op.regions],
                                 peer.address + at, peer.handle, done)
 
+    async def _may_move(self, op: Operation) -> None:
+        """Wait until one more write or read may be under way."""
+        peer = op.peer
+        if peer.moving >= MOVING:
+            await self._engine.until(lambda: peer.moving < MOVING, op.describe)
+        peer.moving += 1
+
     async def _moved(self, op: Operation, then: Callable[[], None]) -> None:
         """A write or read has ended."""
+        op.peer.moving -= 1
         await self._ends.leave(self._engine.to[op.peer.world], op.regions)
         if op.temporary is not None:
             self._ends.store.give(*op.temporary)

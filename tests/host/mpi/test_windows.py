@@ -157,6 +157,25 @@ def test_stores_of_the_target_beside_what_is_written_there_stay():
     run(main)
 
 
+@pytest.mark.parametrize("channel", ["via", "shm", more("via in the kernel"), more("gm"),
+                                     more("tcp")])
+def test_floods_both_ways(channel):
+    """More operations at once than there are credits, or completions have room."""
+    async def main(mpi):
+        here = np.arange(200) + 1000 * mpi.rank
+        win, into = await Win.Create(here, 8, mpi.COMM_WORLD), np.zeros(200, np.int64)
+        await win.Fence()
+        for at in range(200):
+            await win.Get(into[at:at + 1], 1 - mpi.rank, at)
+        await win.Fence()
+        for at in range(200):
+            await win.Put(into[at:at + 1], 1 - mpi.rank, at)
+        await win.Fence()
+        await win.Free()
+        return into.tolist()
+    assert run(main, 2, channel)[0] == [[*range(1000, 1200)], [*range(200)]]
+
+
 @pytest.mark.parametrize("way, packets", [("write", 1), ("bounce", 5)])
 def test_contiguous_memory_is_written_and_read_by_rdma(way, packets):
     async def main(mpi):
