@@ -262,15 +262,14 @@ class Win(Attributed):
 
     def Fetch_and_op(self, origin: Any, result: Any, target_rank: int, target_disp: int = 0,
                      op: Op | None = None) -> None:
-        out = None if _op(op) is NO_OP else _single(origin, True, "origin")
-        self._wait(self.inner.Fetch_and_op(out, _single(result, False, "result"), target_rank,
-                                           target_disp, _op(op)))
+        out, into = _singles(target_rank, origin=(origin, True), result=(result, False))
+        self._wait(self.inner.Fetch_and_op(out, into, target_rank, target_disp, _op(op)))
 
     def Compare_and_swap(self, origin: Any, compare: Any, result: Any, target_rank: int,
                          target_disp: int = 0) -> None:
         self._wait(self.inner.Compare_and_swap(
-            _single(origin, True, "origin"), _single(compare, True, "compare"),
-            _single(result, False, "result"), target_rank, target_disp))
+            *_singles(target_rank, origin=(origin, True), compare=(compare, True),
+                      result=(result, False)), target_rank, target_disp))
 
     def _begun(self, call: Coroutine[Any, Any, requests.Request], *kept: Any) -> Request:
         return Request.standing_for(Operation(self._wait(call), kept=kept))
@@ -329,12 +328,20 @@ def _fetched(origin: Any, result: Any, rank: int, target: Any, op: Op | None
     return out, into, rank, where, _op(op)
 
 
-def _single(message: Any, readonly: bool, what: str) -> Any:
-    """A buffer of one element."""
-    flat, count, datatype = simple(message, readonly)
-    if count != 1:
-        raise ValueError(f"{what}: expecting a single element, got {count}")
-    return [flat, count, datatype]
+def _singles(rank: int, **messages: tuple[Any, bool]) -> list[Any]:
+    """Buffers of one element, all of one datatype, by name: each a message, and whether it is read
+    alone."""
+    if rank == PROC_NULL:
+        return [None] * len(messages)
+    found = []
+    for what, (message, readonly) in messages.items():
+        one = simple(message, readonly)
+        if one[1] != 1:
+            raise ValueError(f"{what}: expecting a single element, got {one[1]}")
+        found.append(one)
+        if one[2] is not found[0][2]:
+            raise ValueError(f"mismatch in origin and {what} MPI datatypes")
+    return found
 
 
 WIN_NULL = Win()

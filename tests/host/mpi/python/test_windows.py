@@ -70,3 +70,27 @@ def test_an_error_that_nobody_handles_is_one_line(tmp_path):
             win.Put(bytearray(4), 0, 6)
         """, 2)
     assert "Put to rank 0: bytes 6 to 10 of a window of 8, COMM_WORLD.Win" in str(found.value)
+
+
+def test_atomic_operations_take_one_element_of_one_type(tmp_path):
+    run(tmp_path, """
+        from mpi4py import MPI
+        win = MPI.Win.Create(bytearray(16), 1, MPI.INFO_NULL, MPI.COMM_WORLD)
+        big, a, b, c = bytearray(4), bytearray(1), bytearray(1), bytearray(1)
+        win.Lock(0)
+        win.Fetch_and_op(a, b, 0, op=MPI.NO_OP)
+        win.Compare_and_swap(a, b, c, 0)
+        win.Compare_and_swap(None, None, None, MPI.PROC_NULL)
+        for call, several in ((lambda *given: win.Fetch_and_op(*given, 0, op=MPI.NO_OP),
+                               ((big, b), (a, big), (a, [big, MPI.INT]))),
+                              (lambda *given: win.Compare_and_swap(*given, 0),
+                               ((big, b, c), (a, big, c), (a, b, big), (a, b, [big, MPI.INT])))):
+            for given in several:
+                try:
+                    call(*given)
+                except ValueError:
+                    continue
+                raise AssertionError(given)
+        win.Unlock(0)
+        win.Free()
+    """, 2)
