@@ -68,7 +68,8 @@ class Win(Attributed):
         return self._state.inner
 
     def _wait(self, call: Coroutine[Any, Any, Result]) -> Result:
-        return blocking(call, self.inner)
+        owner: Any = self.inner  # a window has an error handler as a communicator has
+        return blocking(call, owner)
 
     # Windows are made
 

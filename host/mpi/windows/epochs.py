@@ -130,12 +130,20 @@ class Epochs:
                 await self._packet(peer, Packet.FLUSH)
         await self._quiet(peers, call)
 
+    async def _look(self, peers: Sequence[Peer]) -> None:
+        """Where a call asks this process alone it would wait for no other, and never see what
+        these want."""
+        if len(peers) == 1 and peers[0].rank == self._window.rank:
+            await self._engine.look()
+
     async def _quiet(self, peers: Sequence[Peer], call: str) -> None:
+        await self._look(peers)
         await self._until(lambda: all(one.quiet for one in peers), call, lambda: "for " + _ranks(
             one for one in peers if not one.quiet))
 
     async def _local(self, peers: Sequence[Peer], call: str) -> None:
         """All that was begun at ``peers`` has ended here."""
+        await self._look(peers)
         await self._until(lambda: not any(one.open for one in peers), call,
                           lambda: "for " + _ranks(one for one in peers if one.open))
 
@@ -265,6 +273,7 @@ class Epochs:
 
     async def _acquire(self, peer: Peer, how: int, call: str) -> None:
         await self._packet(peer, Packet.LOCK, how)
+        await self._look([peer])
         await self._until(lambda: peer.granted, call, lambda: self._lock_text(peer.rank))
 
     def _lock_text(self, rank: int) -> str:

@@ -88,6 +88,26 @@ def test_an_exclusive_lock_is_one_ranks_alone(channel):
 
 
 @pytest.mark.parametrize("channel", ["via", "shm"])
+def test_a_rank_that_locks_itself_again_and_again_hears_others(channel):
+    async def main(mpi):
+        here = np.zeros(1, np.int64)
+        win = await Win.Create(here, 8, mpi.COMM_WORLD)
+        turns = 0
+        if mpi.rank == 0:
+            await mpi.port.delay(2000)
+            await win.Lock(1)
+            await win.Accumulate(np.ones(1, np.int64), 1)
+            await win.Unlock(1)
+        while mpi.rank == 1 and not here[0]:
+            await win.Lock(1)
+            await win.Unlock(1)
+            turns += 1
+        await win.Free()
+        return turns
+    assert 1 < run(main, 2, channel, limit=400_000)[0][1] < 200
+
+
+@pytest.mark.parametrize("channel", ["via", "shm"])
 def test_what_is_read_under_a_lock_is_of_one_writer(channel):
     async def main(mpi):
         here = np.zeros(5000, np.int64)
