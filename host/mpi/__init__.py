@@ -43,6 +43,7 @@ In the order in which to read:
 - :mod:`.status`: What a receive got
 - :mod:`.constants`: Constants of MPI, under its names
 - :mod:`.errors`: Errors of MPI: its classes, and the exception that a wrong call raises
+- :mod:`.windows`: One-sided communication: windows, and what origins do to them
 - :mod:`.world`: What the ranks of a run know of each other beside the target, to say why none of
   them goes on
 - :mod:`.sync`: Blocking calls: each rank on a stack of its own
@@ -74,6 +75,7 @@ from .library import Mpi
 from .operators import BAND, BOR, LAND, LOR, MAX, MIN, PROD, SUM, Op
 from .requests import Request
 from .status import Status
+from .windows import LOCK_EXCLUSIVE, LOCK_SHARED, Win
 
 if TYPE_CHECKING:
     from .python import MPI
@@ -88,5 +90,6 @@ def __getattr__(name: str) -> Any:
 
 __all__ = ["ANY_SOURCE", "ANY_TAG", "BAND", "BOR", "BYTE", "CHAR", "COMPLEX", "Comm", "DOUBLE",
            "Datatype", "ErrorClass", "FLOAT", "FLOAT_COMPLEX", "Group", "INT", "IN_PLACE", "LAND",
-           "LONG", "LOR", "MAX", "MIN", "MPI", "Mpi", "MpiError", "Op", "PROC_NULL", "PROD",
-           "Request", "RequestError", "SUM", "Status", "UNDEFINED"]
+           "LOCK_EXCLUSIVE", "LOCK_SHARED", "LONG", "LOR", "MAX", "MIN", "MPI", "Mpi", "MpiError",
+           "Op", "PROC_NULL", "PROD", "Request", "RequestError", "SUM", "Status", "UNDEFINED",
+           "Win"]

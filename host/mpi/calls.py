@@ -107,6 +107,35 @@ class Call(IntEnum):
     Ineighbor_alltoall = auto()
     Ineighbor_alltoallv = auto()
     Ineighbor_alltoallw = auto()
+    Win_create = auto()
+    Win_free = auto()
+    Win_attach = auto()
+    Win_detach = auto()
+    Win_fence = auto()
+    Win_lock = auto()
+    Win_unlock = auto()
+    Win_lock_all = auto()
+    Win_unlock_all = auto()
+    Win_flush = auto()
+    Win_flush_all = auto()
+    Win_flush_local = auto()
+    Win_flush_local_all = auto()
+    Win_sync = auto()
+    Win_start = auto()
+    Win_complete = auto()
+    Win_post = auto()
+    Win_wait = auto()
+    Win_test = auto()
+    Put = auto()
+    Get = auto()
+    Accumulate = auto()
+    Get_accumulate = auto()
+    Fetch_and_op = auto()
+    Compare_and_swap = auto()
+    Rput = auto()
+    Rget = auto()
+    Raccumulate = auto()
+    Rget_accumulate = auto()
 
 
 class Sent(NamedTuple):
@@ -129,14 +158,17 @@ class Calls:
         How many messages of each kind were sent.
     current
         The outermost call, in which the program is.
+    before
+        What is called at the beginning of each outermost call.
     """
 
-    __slots__ = ("count", "sent", "current", "port")
+    __slots__ = ("before", "count", "sent", "current", "port")
 
     def __init__(self, port: Port) -> None:
         self.count: Counter[Call] = Counter()
         self.sent: Counter[Sent] = Counter()
         self.current: Call | None = None
+        self.before: list[Callable[[], None]] = []
         self.port = port
 
     def note(self, rank: int, length: int) -> None:
@@ -161,6 +193,8 @@ def called(call: Call) -> Callable[[Callable[..., Coroutine[Any, Any, Result]]],
             calls.count[call] += 1
             if calls.port.marking:
                 calls.port.mark(COMMUNICATE, BEGIN, number)
+            for one in calls.before:
+                one()
             try:
                 return await function(self, *arguments, **named)
             finally:

@@ -51,15 +51,23 @@ REDUCE = Path("mpi_reduce", call=1, load=3, store=1, branch=2, alu=2)
 """An operation on a buffer, beside its elements."""
 SEGMENT = Path("mpi_segment", load=3, store=2, branch=2, alu=3)
 """A block of a derived type, packed or unpacked, or made a segment."""
+WINDOW = Path("mpi_window", call=3, load=20, store=30, branch=10, alu=10)
+"""A window made or freed, beside its messages."""
+EPOCH = Path("mpi_epoch", call=1, load=6, store=4, branch=6, alu=2)
+"""A call that synchronises: what is open looked at, its step prepared."""
+ORIGIN = Path("mpi_origin", call=2, load=14, store=10, branch=12, alu=8)
+"""An operation on a window: arguments and epoch checked, bounds, the way, its state."""
+TARGET = Path("mpi_target", call=1, load=8, store=4, branch=5, alu=5)
+"""A packet for a window: the window found, the place of the data; or a step of a lock or epoch."""
 OPEN = Path("mpi_open", call=4, load=30, store=60, branch=20, alu=20)
 """Init and Finalize, beside the channel's."""
 OPEN_RANK = Path("mpi_open_rank", call=1, load=4, store=12, branch=3, alu=3)
 
 PARTS = {
     "calls": (SEND, RECEIVE, COMPLETE, TASK, COLLECTIVE, REDUCE, BUFFER, COMMUNICATOR, OPEN,
-              OPEN_RANK),
+              OPEN_RANK, WINDOW, EPOCH, ORIGIN),
     "matching": (SEARCH, POST, KEEP, MATCH),
-    "protocol": (PACKET, ARRIVED, PROTOCOL, LATER, LOOK, SEGMENT),
+    "protocol": (PACKET, ARRIVED, PROTOCOL, LATER, LOOK, SEGMENT, TARGET),
     "registration": (CACHED,),
 }
 """The parts of the layer's cost, besides its copies."""

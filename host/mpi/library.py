@@ -35,6 +35,7 @@ from .requests import Receive, Request, Send, given
 from .sending import Sending
 from .status import Status
 from .store import Store
+from .windows import Windows
 from .world import World
 
 __all__ = ["Mpi"]
@@ -59,6 +60,8 @@ class Mpi:
         The arrays of the process.
     registrations
         Registered memory of each channel.
+    windows
+        Its windows.
     """
 
     def __init__(self, node: Node, nodes: Collection[int] | None = None) -> None:
@@ -88,8 +91,8 @@ class Mpi:
         itself = Itself(process, self._store, self.rank, settings.eager_of(Itself.name))
         self.channels: list[Channel] = []
         to: list[Channel] = [itself] * self.size
-        for channel, others in channels_to_others(settings.channel, node, process,
-                                                  Places(self.rank, places)):
+        where = Places(self.rank, places)
+        for channel, others in channels_to_others(settings.channel, node, process, where):
             self.channels.append(channel)
             for rank in others:
                 to[rank] = channel
@@ -104,7 +107,9 @@ class Mpi:
         self.sending = sending = Sending(ends)
         self.receiving = receiving = Receiving(
             ends, lambda context: self._comms.get(context, self.COMM_WORLD))
+        self.windows = Windows(self, ends, where)
         engine.handle_by({
+            **self.windows.handlers,
             Packet.EAGER: receiving.arrived, Packet.EAGER_SYNC: receiving.arrived,
             Packet.EAGER_READY: receiving.arrived, Packet.REQUEST: receiving.requested,
             Packet.REPLY: sending.replied, Packet.DATA: receiving.part,

@@ -41,11 +41,43 @@ class Packet(IntEnum):
     """An EAGER_SYNC has been matched."""
     CREDITS = 9
     """Nothing but what the channel tells."""
+    LAYOUT = 10
+    """Of operation ``send`` on a window: the blocks at its target, (distance from its address,
+    bytes) of each, for ``length`` bytes of data."""
+    PUT = 11
+    """Data from byte ``tag`` of operation ``send`` on, for the window of ``context`` at
+    ``address``. ``receive``: 1 if their place is by LAYOUT, 0 if they are in one piece."""
+    ACCUMULATE = 12
+    """The same; they update elements of kind ``element`` by operator ``handle``."""
+    FETCH = 13
+    """The same; what was there goes back (GOT)."""
+    SWAP = 14
+    """An element of kind ``element``, and what must be there for it to get there; what was there
+    goes back."""
+    GET = 15
+    """What is there goes back, ``length`` bytes."""
+    GOT = 16
+    """Data from byte ``tag`` on, for operation ``receive``."""
+    LOCK = 17
+    """The window's lock is wanted: ``tag`` says how."""
+    LOCKED = 18
+    UNLOCK = 19
+    """Everything before has been done, and the lock is given back (FLUSHED)."""
+    FLUSH = 20
+    """Everything before has been done: say so (FLUSHED)."""
+    FLUSHED = 21
+    POST = 22
+    """The window is exposed to this origin."""
+    COMPLETE = 23
+    """The origin has done everything before."""
+    FENCE = 24
+    """The origin has come to a fence, and so have those of which it knows."""
 
 
 EAGER_SYNC = Packet.EAGER_SYNC
 """For what each message is asked: a member looked up at its class takes as long as ten others."""
-LONG = frozenset({Packet.REQUEST, Packet.REPLY})
+LONG = frozenset({Packet.REQUEST, Packet.REPLY, Packet.PUT, Packet.ACCUMULATE, Packet.FETCH,
+                  Packet.SWAP, Packet.GET})
 """Kinds with a long header."""
 
 

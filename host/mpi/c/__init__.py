@@ -24,6 +24,7 @@ In the order in which to read:
 - :mod:`.types`: Those that make datatypes, and that pack by them
 - :mod:`.made`: More datatypes, their names and contents
 - :mod:`.external`: Packed data in MPI's own representation
+- :mod:`.windows`: Those about windows, and operations on them
 - :mod:`.parts`: All classes that have calls
 - :mod:`.program`: A program in C as a host program
 """

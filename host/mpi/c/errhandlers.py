@@ -95,6 +95,9 @@ class Errhandlers:
                             f"{comm.name}, by MPI_Comm_call_errhandler")
 
     MPI_Win_create_errhandler = MPI_Comm_create_errhandler
+    MPI_Win_set_errhandler = MPI_Comm_set_errhandler
+    MPI_Win_get_errhandler = MPI_Comm_get_errhandler
+    MPI_Win_call_errhandler = MPI_Comm_call_errhandler
     MPI_Errhandler_create = MPI_Comm_create_errhandler
     MPI_Errhandler_set = MPI_Comm_set_errhandler
     MPI_Errhandler_get = MPI_Comm_get_errhandler

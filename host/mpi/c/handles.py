@@ -1,6 +1,6 @@
 """Handles of a program: numbers that stand for communicators, datatypes and others."""
 
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from .. import datatypes, operators
 from ..communicator import Comm, Message
@@ -10,6 +10,7 @@ from ..groups import Group
 from ..info import Info
 from ..library import Mpi
 from ..operators import Op
+from ..windows import Win
 from .header import constants
 from .request import CRequest
 
@@ -123,7 +124,7 @@ class Handles:
         """Of datatypes, by handle, where the program has named them."""
         self.messages: Table[Message | None] = Table("message", ErrorClass.ERR_REQUEST, {
             value("MESSAGE_NO_PROC"): None})
-        self.windows: Table[Any] = Table("window", ErrorClass.ERR_WIN, {})
+        self.windows: Table[Win] = Table("window", ErrorClass.ERR_WIN, {})
         self.infos: Table[Info] = Table("info", ErrorClass.ERR_INFO, {value("INFO_ENV"): Info()})
         self.requests: Table[CRequest] = Table("request", ErrorClass.ERR_REQUEST, {})
 

@@ -57,3 +57,6 @@ class Infos:
 
     def MPI_Comm_get_info(self, comm: Any, info_used: Pointer) -> None:
         put_int(info_used, self._infos.add(Info(comm.info)))
+
+    MPI_Win_set_info = MPI_Comm_set_info
+    MPI_Win_get_info = MPI_Comm_get_info

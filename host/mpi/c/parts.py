@@ -16,9 +16,10 @@ from .neighbours import Neighbours
 from .operations import Operations
 from .topologies import Topologies
 from .types import Types
+from .windows import Windows
 
 __all__ = ["PARTS"]
 
 PARTS: tuple[type[Any], ...] = (Environment, Communicators, Attributes, Errhandlers, Infos,
                                  Topologies, Messages, Matched, Collective, Neighbours,
-                                 Operations, Types, Made, External)
+                                 Operations, Types, Made, External, Windows)

@@ -72,11 +72,14 @@ from .objects import Pickle, pickle
 from .operators import Op
 from .requests import REQUEST_NULL, Prequest, Request
 from .status import F_ERROR, F_SOURCE, F_STATUS_SIZE, F_TAG, Status
+from .windows import CONSTANTS as _WINDOWS
+from .windows import WIN_NULL, Win
 
 memory = buffer
 globals().update({_name: _one for _name, _one in vars(_others).items()
                   if not _name.startswith("_")})
 globals().update(CLASSES)
+globals().update(_WINDOWS)
 globals().update(NAMED)
 globals().update({f"COMBINER_{_name}": _number for _name, _number in _COMBINERS.items()})
 TYPECLASS_INTEGER, TYPECLASS_REAL, TYPECLASS_COMPLEX = 1, 2, 3
@@ -100,5 +103,5 @@ MAX_PORT_NAME = MAX_DATAREP_STRING = MAX_PSET_NAME_LEN = MAX_STRINGTAG_LEN = 256
 _GIVEN.update({_name: _one for _name, _one in list(globals().items())
                if isinstance(_one, _Handle) and _name.isupper()})
 for _one in (Datatype, Status, Request, Prequest, Message, Op, Group, Info, Errhandler, Comm,
-             Intracomm, Exception, Pickle, BottomType, InPlaceType, BufferAutomaticType):
+             Intracomm, Win, Exception, Pickle, BottomType, InPlaceType, BufferAutomaticType):
     _one.__module__ = __name__

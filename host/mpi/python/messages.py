@@ -17,12 +17,13 @@ from .constants import BOTTOM
 from .datatypes import Datatype, of_code
 from .memory import has_view, view
 
-__all__ = ["simple", "typed", "vector"]
+__all__ = ["datatype_of", "simple", "typed", "vector"]
 
 OTHER_ORDERS = ("!", "<" if sys.byteorder == "big" else ">")
 
 
-def _datatype(given: Any) -> Datatype:
+def datatype_of(given: Any) -> Datatype:
+    """A datatype, or that of a code."""
     if isinstance(given, Datatype):
         return given
     try:
@@ -60,13 +61,13 @@ def _parts(message: Any, several: type | tuple[type, ...]) -> tuple[Any, Any, An
 
 def _basic(buf: Any, datatype: Any, readonly: bool) -> tuple[Any, Datatype]:
     if buf is BOTTOM:
-        return Memory(0), _datatype(datatype)
+        return Memory(0), datatype_of(datatype)
     if buf is None:
-        return np.empty(0, np.uint8), _datatype(datatype)
+        return np.empty(0, np.uint8), datatype_of(datatype)
     flat, code = view(buf, readonly)
     if datatype is None and code[:1] in OTHER_ORDERS:
         raise BufferError(f"message: elements {code!r} of another byte order")
-    return flat, _datatype(code if datatype is None else datatype)
+    return flat, datatype_of(code if datatype is None else datatype)
 
 
 def _extent(datatype: Datatype, what: str) -> int:
@@ -191,5 +192,5 @@ def typed(message: Sequence[Any], readonly: bool, blocks: int) -> list[Any]:
     flat = Memory(0) if buf is BOTTOM else view(buf, readonly)[0]
     numbers = _numbers(counts, blocks)
     return [flat, numbers, _numbers(places, blocks),
-            [_datatype(one).inner if number else BYTE
+            [datatype_of(one).inner if number else BYTE
              for one, number in zip(types, numbers, strict=True)]]

@@ -13,8 +13,7 @@ FUNCTIONS = ("Get_hw_resource_info Open_port Close_port Publish_name Unpublish_n
 CONSTANTS = ("COMM_TYPE_HW_GUIDED "
              "COMM_TYPE_HW_UNGUIDED COMM_TYPE_RESOURCE_GUIDED MODE_RDONLY MODE_WRONLY MODE_RDWR "
              "MODE_CREATE MODE_EXCL MODE_DELETE_ON_CLOSE MODE_APPEND SEEK_SET SEEK_CUR SEEK_END "
-             "WIN_BASE WIN_SIZE WIN_DISP_UNIT WIN_CREATE_FLAVOR WIN_MODEL LOCK_EXCLUSIVE "
-             "LOCK_SHARED UNWEIGHTED WEIGHTS_EMPTY")
+             "UNWEIGHTED WEIGHTS_EMPTY")
 
 CART, GRAPH, DIST_GRAPH = 1, 2, 3
 ROOT = -4
@@ -49,10 +48,6 @@ class Intercomm(Comm):
         return self.inner
 
 
-@refuses("Create Allocate Allocate_shared Create_dynamic Create_keyval Create_errhandler "
-         "Fence Put Get")
-class Win(Handle):
-    pass
 
 
 @refuses("Open Delete Create_errhandler")
@@ -67,6 +62,6 @@ class Session(Handle):
 
 PARENT_NULL = Intercomm()
 Comm.parent = PARENT_NULL
-WIN_NULL, FILE_NULL, SESSION_NULL = Win(), File(), Session()
+FILE_NULL, SESSION_NULL = File(), Session()
 globals().update({name: refused(name) for name in FUNCTIONS.split()})
 globals().update({name: 100 + number for number, name in enumerate(CONSTANTS.split())})

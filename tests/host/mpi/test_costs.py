@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from nicbed.host.mpi import INT, costs
+from nicbed.host.mpi import INT, Win, costs
 from nicbed.host.mpi.channels import shm
 from nicbed.host.port.costs import Costs
 from nicbed.host.tcp import costs as tcp_costs
@@ -46,6 +46,11 @@ async def everything(mpi):
     await (await comm.Ibarrier()).Wait()
     await comm.Dup()
     await mpi.Detach_buffer()
+    win = await Win.Create(data, 4, comm)
+    await win.Fence()
+    await win.Accumulate(total, peer)
+    await win.Fence()
+    await win.Free()
     return dict(mpi.port.paths())
 
 
