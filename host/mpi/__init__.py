@@ -32,6 +32,7 @@ In the order in which to read:
 - :mod:`.channels`: What carries the layer's packets: one file for each channel
 - :mod:`.registration`: Registered memory of users' buffers, kept after use
 - :mod:`.buffers`: Buffers of a program: arrays of numpy that have a place in the process's memory
+- :mod:`.data`: The bytes of a message, and those of all ranks' parts: where they are in memory
 - :mod:`.memory`: Memory of a program's process, for data that lie to both sides of an address
 - :mod:`.datatypes`: Datatypes: which bytes of a buffer a message has, in which order
 - :mod:`.copying`: Copies by the CPU, from and to pieces of a process's memory

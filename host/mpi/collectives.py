@@ -18,9 +18,9 @@ from typing import Any
 
 import numpy as np
 
-from .buffers import Data, Parts
 from .calls import Call, called
 from .copying import copy, cut
+from .data import Data, Parts
 from .datatypes import BYTE, of_dtype
 from .errors import ErrorClass, MpiError
 from .groups import Group

@@ -4,10 +4,10 @@ from collections.abc import Iterable
 
 from ...layouts.description import Mpi as Settings
 from ..via.process import Process
-from .buffers import Data
 from .channel import Channel
 from .copying import Piece
 from .costs import Prices
+from .data import Data
 from .engine import Engine
 from .registration import Region, Registration
 from .store import Store

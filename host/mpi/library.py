@@ -11,7 +11,7 @@ from ..port.node import Node
 from ..port.suspension import NOTHING
 from ..via.process import Process
 from .attached import Attached
-from .buffers import Buffers, Data
+from .buffers import Buffers
 from .calls import Call, Calls, called
 from .channel import Channel
 from .channels import Itself, Places, channels_to_others
@@ -21,6 +21,7 @@ from .constants import ANY_SOURCE, ANY_TAG, MAX_TAG, PROC_NULL, UNDEFINED
 from .contexts import Contexts
 from .copying import copy
 from .costs import Prices
+from .data import Data
 from .ends import Ends
 from .engine import Engine
 from .errors import ErrorClass, MpiError, RequestError

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
-from .buffers import Data
 from .constants import ANY_SOURCE, ANY_TAG
+from .data import Data
 from .errors import MpiError, RequestError
 from .packets import Packet
 from .status import Status

@@ -108,9 +108,7 @@ def simple(message: Any, readonly: bool, blocks: int = 1) -> list[Any]:
             raise ValueError(f"message: negative count {number}")
         if number and buf is None:
             raise ValueError(f"message: buffer is None but count is {number}")
-    elif isinstance(flat, Memory):
-        raise ValueError("message: cannot infer count, buffer is MPI.BOTTOM")
-    elif len(flat):
+    elif not isinstance(flat, Memory) and len(flat):
         number = _inferred(flat, datatype)
         if blocks > 1:
             whole, rest = divmod(number, blocks)

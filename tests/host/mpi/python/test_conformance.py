@@ -29,7 +29,6 @@ SHOWN = 2
 TRIES = 30
 C = "mpi4py's structures in C"
 GPU = "memory of GPUs"
-BOTTOM = "absolute addresses (MPI.BOTTOM)"
 WANTED = """address attributes buffer cco_buf cco_nb_buf cco_nb_vec cco_obj cco_pr_buf cco_pr_vec
 cco_vec comm datatype environ errhandler errorcode exceptions group handle info mpimem msgspec
 msgzero objmodel op p2p_buf p2p_buf_matched p2p_obj p2p_obj_matched pack pickle request status
@@ -45,10 +44,8 @@ OUT = {
     "objmodel": {"*.testSizeOf": C, "*.testAddressOf": C, "*.testAHandleOf": C,
                  "*.testConstants": "constants that have a buffer, which classes of Python have "
                                     "from 3.12 on"},
-    "msgspec": {"*CAIBuf*": GPU, "*DLPackGPU*": GPU, "TestMessageRMA.*": "one-sided communication",
-                "TestMessageVectorW.testMessageBottom": BOTTOM},
+    "msgspec": {"*CAIBuf*": GPU, "*DLPackGPU*": GPU, "TestMessageRMA.*": "one-sided communication"},
     "p2p_obj": {"*.testCommLock": "locks inside of mpi4py"},
-    **dict.fromkeys(("cco_vec", "cco_nb_vec", "cco_pr_vec"), {"*.testAlltoallwBottom": BOTTOM}),
 }
 """Tests out of scope, of files that are not, and why."""
 OTHERS = {

@@ -166,6 +166,7 @@ c, d = a.copy(), b.copy()
 comm.Sendrecv_replace([MPI.BOTTOM, 1, kind], right, 0, left, 0)
 assert (a[2:5] == np.arange(2, 5) + 100 * left).all() and a[1] == 100 * rank + 1
 assert (b[1:3] == np.arange(1, 3) + 10 * left).all() and b[3] == 10 * rank + 3
+comm.Sendrecv([MPI.BOTTOM, kind], right, 0, [MPI.BOTTOM, MPI.INT], left, 0)
 a[:], b[:] = c, d
 comm.Bcast([MPI.BOTTOM, 1, kind], size - 1)
 assert a[4] == 4 + 100 * (size - 1) and b[2] == 2 + 10 * (size - 1)
