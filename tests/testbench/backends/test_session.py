@@ -144,8 +144,14 @@ def test_a_crash_of_the_simulator_is_one_line():
 
 def test_a_job_on_a_full_disk_ends(monkeypatch):
     """What it raises when it cannot even write its log would have the simulator go on."""
-    with pytest.raises(RunError, match="no result: it ended with status 1"):
-        toy(function="tests.programs.toy_jobs:full")
+    before = signal.signal(signal.SIGALRM, lambda *_: pytest.fail("no end after 60 s"))
+    signal.alarm(60)
+    try:
+        with pytest.raises(RunError, match="no result: it ended with status 1"):
+            toy(function="tests.programs.toy_jobs:full")
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
     usage = shutil.disk_usage("/tmp")
     monkeypatch.setattr(shutil, "disk_usage", lambda _: usage._replace(free=0))
     with pytest.raises(RunError, match=r"^the disk of .* is full: TMPDIR=FOLDER chooses another "):
