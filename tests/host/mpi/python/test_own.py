@@ -150,7 +150,7 @@ print({after})
     ("np.seterr(all='raise' if rank else 'ignore')", "np.geterr()"),
     ("np.set_printoptions(precision=2 + rank)", "np.array([1 / 3])"),
     ("if rank: warnings.simplefilter('error')", "[one[:3:2] for one in "
-     "warnings.filters if one[1] is None and one[3] in (None, '__main__')]"),
+     "warnings.filters if one[2].__module__ == 'builtins' and one[3] in (None, '__main__')]"),
     ("logging.basicConfig(format=f'{rank} %(message)s', level=10 * (1 + rank))",
      "logging.root.level, [h.formatter._fmt for h in logging.root.handlers]"),
     ("logging.getLogger('own').addHandler(logging.NullHandler())",
