@@ -13,6 +13,7 @@ from typing import Any, NoReturn, TypeVar
 from greenlet import getcurrent
 
 from ...port.node import Node, Program
+from ...port.watch import Watch
 from ..errors import ErrorClass, MpiError, RequestError
 from ..library import Mpi
 from .elsewhere import CHILD, refuse_thread
@@ -55,6 +56,7 @@ class Rank:
         self.kept: dict[str, Any] = {}
         self._ranks = node.run_service(Ranks)
         self._folders = node.run_service(Folders)
+        node.run_service(Watch).names[node.port.number] = f"rank {self.number}"
         self._before = Fraction(node.description.mpi.program_cycles)
 
     def keep(self, name: str, make: Callable[[], Result]) -> Result:

@@ -38,15 +38,16 @@ class Logging:
 
 class Warnings:
     """Filters of module warnings, and what shows a warning. A rank begins as a new process does,
-    with the options of the environment, and with the filters that modules have for some text or
-    some module."""
+    with the options of the environment, and with the filters that modules have for warnings of
+    theirs, or of one text or one module."""
 
     _NAMES = ("filters", "showwarning", "formatwarning", "_showwarnmsg_impl", "onceregistry")
 
     def fresh(self, rank: int) -> Names:
         module: Any = warnings
         before = self.take()
-        own = [one for one in warnings.filters if one[1] or one[3] and one[3] != "__main__"]
+        own = [one for one in warnings.filters if one[1] or (one[3] and one[3] != "__main__")
+               or one[2].__module__ != "builtins"]
         self.put({"filters": [*own, *_FILTERS], "showwarning": module._showwarning_orig,
                   "formatwarning": module._formatwarning_orig, "_showwarnmsg_impl": _shown,
                   "onceregistry": {}})
