@@ -1,8 +1,7 @@
 """Classes and constants of what is not supported: they can be named, and every use says so."""
 
-from typing import Any
 
-from .communicators import Comm, Intracomm
+from .communicators import Comm, Intercomm
 from .handles import Handle
 from .refused import refused, refuses
 from .requests import Request
@@ -16,39 +15,7 @@ CONSTANTS = ("DISTRIBUTE_NONE DISTRIBUTE_BLOCK DISTRIBUTE_CYCLIC DISTRIBUTE_DFLT
              "COMM_TYPE_HW_UNGUIDED COMM_TYPE_RESOURCE_GUIDED MODE_RDONLY MODE_WRONLY MODE_RDWR "
              "MODE_CREATE MODE_EXCL MODE_DELETE_ON_CLOSE MODE_APPEND SEEK_SET SEEK_CUR SEEK_END "
              "WIN_BASE WIN_SIZE WIN_DISP_UNIT WIN_CREATE_FLAVOR WIN_MODEL LOCK_EXCLUSIVE "
-             "LOCK_SHARED UNWEIGHTED WEIGHTS_EMPTY")
-
-CART, GRAPH, DIST_GRAPH = 1, 2, 3
-ROOT = -4
-
-
-class Topocomm(Intracomm):
-    """A communicator with a topology."""
-
-
-class Cartcomm(Topocomm):
-    pass
-
-
-class Graphcomm(Topocomm):
-    pass
-
-
-class Distgraphcomm(Topocomm):
-    pass
-
-
-@refuses("Create_from_groups")
-class Intercomm(Comm):
-    """A communicator of two groups. There is the null one alone, which all calls refuse."""
-
-    def Get_remote_group(self) -> Any:
-        return self.inner
-
-    Get_remote_size = Get_remote_group
-
-    def Merge(self, high: bool = False) -> Any:
-        return self.inner
+             "LOCK_SHARED")
 
 
 @refuses("Start Complete")

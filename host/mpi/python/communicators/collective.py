@@ -1,10 +1,11 @@
-"""What collective calls on buffers ask of the library. Buffers that count at the root alone are not
-looked at elsewhere."""
+"""What collective calls on buffers ask of the library. Buffers that do not count, as others do at
+the root alone, are not looked at."""
 
 from collections.abc import Sequence
 from typing import Any
 
 from ... import collectives, operators
+from ...constants import PROC_NULL, ROOT
 from ..constants import IN_PLACE
 from ..messages import simple, typed, vector
 from ..operators import Op
@@ -26,6 +27,16 @@ def _in_place(buf: Any, readonly: bool = True) -> Any:
     return collectives.IN_PLACE if _is_in_place(buf) else simple(buf, readonly)
 
 
+def _absent(comm: Any, root: int) -> bool:
+    """Whether this rank's own part does not count: of two groups, in that of the root."""
+    return root in (ROOT, PROC_NULL) and comm.inner.peers is not comm.inner.group
+
+
+def _own(comm: Any, buf: Any, readonly: bool, root: int) -> Any:
+    """The buffer of this rank's own part."""
+    return None if _absent(comm, root) else _in_place(buf, readonly)
+
+
 def _op(op: Op | None) -> Any:
     return DEFAULT.inner if op is None else op.inner
 
@@ -37,72 +48,75 @@ def barrier(_: Any) -> tuple[Any, ...]:
 
 def bcast(comm: Any, buf: Any, root: int = 0) -> tuple[Any, ...]:
     """``buf`` of ``root`` to all."""
-    return simple(buf, comm.rank == root), root
+    if comm.inner.peers is not comm.inner.group and root == PROC_NULL:
+        return None, root
+    return simple(buf, comm.inner.is_root(root)), root
 
 
 def gather(comm: Any, sendbuf: Any, recvbuf: Any, root: int = 0) -> tuple[Any, ...]:
     """Each rank's buffer to ``root``."""
-    into = simple(recvbuf, False, comm.size) if comm.rank == root else None
-    return _in_place(sendbuf), into, root
+    into = simple(recvbuf, False, comm.inner.reach) if comm.inner.is_root(root) else None
+    return _own(comm, sendbuf, True, root), into, root
 
 
 def gatherv(comm: Any, sendbuf: Any, recvbuf: Any, root: int = 0) -> tuple[Any, ...]:
     """Each rank's buffer, of its own length, to ``root``."""
-    into = vector(recvbuf, False, comm.size) if comm.rank == root else None
-    return _in_place(sendbuf), into, root
+    into = vector(recvbuf, False, comm.inner.reach) if comm.inner.is_root(root) else None
+    return _own(comm, sendbuf, True, root), into, root
 
 
 def scatter(comm: Any, sendbuf: Any, recvbuf: Any, root: int = 0) -> tuple[Any, ...]:
     """A part of ``root``'s buffer to each rank."""
-    out = simple(sendbuf, True, comm.size) if comm.rank == root else None
-    return out, _in_place(recvbuf, False), root
+    out = simple(sendbuf, True, comm.inner.reach) if comm.inner.is_root(root) else None
+    return out, _own(comm, recvbuf, False, root), root
 
 
 def scatterv(comm: Any, sendbuf: Any, recvbuf: Any, root: int = 0) -> tuple[Any, ...]:
     """A part of its own length of ``root``'s buffer to each rank."""
-    out = vector(sendbuf, True, comm.size) if comm.rank == root else None
-    return out, _in_place(recvbuf, False), root
+    out = vector(sendbuf, True, comm.inner.reach) if comm.inner.is_root(root) else None
+    return out, _own(comm, recvbuf, False, root), root
 
 
 def allgather(comm: Any, sendbuf: Any, recvbuf: Any) -> tuple[Any, ...]:
     """Each rank's buffer to all."""
-    return _in_place(sendbuf), simple(recvbuf, False, comm.size)
+    return _in_place(sendbuf), simple(recvbuf, False, comm.inner.reach)
 
 
 def allgatherv(comm: Any, sendbuf: Any, recvbuf: Any) -> tuple[Any, ...]:
     """Each rank's buffer, of its own length, to all."""
-    return _in_place(sendbuf), vector(recvbuf, False, comm.size)
+    return _in_place(sendbuf), vector(recvbuf, False, comm.inner.reach)
 
 
 def alltoall(comm: Any, sendbuf: Any, recvbuf: Any) -> tuple[Any, ...]:
     """A part to and from each rank."""
-    out = collectives.IN_PLACE if _is_in_place(sendbuf) else simple(sendbuf, True, comm.size)
-    return out, simple(recvbuf, False, comm.size)
+    out = collectives.IN_PLACE if _is_in_place(sendbuf) else simple(sendbuf, True, comm.inner.reach)
+    return out, simple(recvbuf, False, comm.inner.reach)
 
 
 def alltoallv(comm: Any, sendbuf: Any, recvbuf: Any) -> tuple[Any, ...]:
     """A part of its own length to and from each rank."""
-    out = collectives.IN_PLACE if _is_in_place(sendbuf) else vector(sendbuf, True, comm.size)
-    return out, vector(recvbuf, False, comm.size)
+    out = collectives.IN_PLACE if _is_in_place(sendbuf) else vector(sendbuf, True, comm.inner.reach)
+    return out, vector(recvbuf, False, comm.inner.reach)
 
 
 def alltoallw(comm: Any, sendbuf: Any, recvbuf: Any) -> tuple[Any, ...]:
     """A part of a datatype of its own to and from each rank."""
-    out = collectives.IN_PLACE if _is_in_place(sendbuf) else typed(sendbuf, True, comm.size)
-    return out, typed(recvbuf, False, comm.size)
+    out = collectives.IN_PLACE if _is_in_place(sendbuf) else typed(sendbuf, True, comm.inner.reach)
+    return out, typed(recvbuf, False, comm.inner.reach)
 
 
 def reduce(comm: Any, sendbuf: Any, recvbuf: Any, op: Op | None = None, root: int = 0
            ) -> tuple[Any, ...]:
     """``op`` over all, to ``root``."""
-    out, into = _in_place(sendbuf), simple(recvbuf, False) if comm.rank == root else None
+    into = simple(recvbuf, False) if comm.inner.is_root(root) else None
+    out = _own(comm, sendbuf, True, root)
     _check_alike(out, into)
     return out, into, _op(op), root
 
 
 def _check_alike(out: Any, into: Any, count: int | None = None) -> None:
     """Refuse a reduction of other elements, or of other than ``count``, than its result has."""
-    if into is None or out is collectives.IN_PLACE:
+    if into is None or out is None or out is collectives.IN_PLACE:
         return
     if out[2] is not into[2]:
         raise ValueError("mismatch in send and receive MPI datatypes")
