@@ -107,6 +107,10 @@ class Comm(Collectives):
         """Whether what counts at the root ``root`` alone counts here."""
         return self.rank == root
 
+    def takes_part(self, root: int) -> bool:
+        """Whether this rank's own part counts in a call with ``root``."""
+        return True
+
     @property
     def remote_group(self) -> Group:
         """The other group.

@@ -50,7 +50,8 @@ class Collective:
 
     def MPI_Bcast(self, place: Pointer, count: int, datatype: Datatype, root: int, comm: Any
                   ) -> None:
-        self._wait(comm.Bcast(buffer(place, count, datatype, "Bcast"), root))
+        counts = comm.takes_part(root) or comm.is_root(root)
+        self._wait(comm.Bcast(buffer(place, count, datatype, "Bcast") if counts else None, root))
 
     def MPI_Gather(self, sendbuf: Pointer, sendcount: int, sendtype: int, recvbuf: Pointer,
                    recvcount: int, recvtype: int, root: int, comm: Any) -> None:
@@ -58,7 +59,8 @@ class Collective:
         if comm.is_root(root):
             into = self._equal(recvbuf, recvcount, self._handles.types[recvtype], comm.reach,
                                "Gather")
-        self._wait(comm.Gather(self._own(sendbuf, sendcount, sendtype, "Gather"), into, root))
+        own = self._part(comm, root, sendbuf, sendcount, sendtype, "Gather")
+        self._wait(comm.Gather(own, into, root))
 
     def MPI_Gatherv(self, sendbuf: Pointer, sendcount: int, sendtype: int, recvbuf: Pointer,
                     recvcounts: Pointer, displs: Pointer, recvtype: int, root: int, comm: Any
@@ -67,7 +69,8 @@ class Collective:
         if comm.is_root(root):
             into = self._parts(recvbuf, recvcounts, displs, self._handles.types[recvtype],
                                comm.reach, "Gatherv")
-        self._wait(comm.Gatherv(self._own(sendbuf, sendcount, sendtype, "Gatherv"), into, root))
+        own = self._part(comm, root, sendbuf, sendcount, sendtype, "Gatherv")
+        self._wait(comm.Gatherv(own, into, root))
 
     def MPI_Scatter(self, sendbuf: Pointer, sendcount: int, sendtype: int, recvbuf: Pointer,
                     recvcount: int, recvtype: int, root: int, comm: Any) -> None:
@@ -75,7 +78,8 @@ class Collective:
         if comm.is_root(root):
             out = self._equal(sendbuf, sendcount, self._handles.types[sendtype], comm.reach,
                               "Scatter")
-        self._wait(comm.Scatter(out, self._own(recvbuf, recvcount, recvtype, "Scatter"), root))
+        own = self._part(comm, root, recvbuf, recvcount, recvtype, "Scatter")
+        self._wait(comm.Scatter(out, own, root))
 
     def MPI_Scatterv(self, sendbuf: Pointer, sendcounts: Pointer, displs: Pointer, sendtype: int,
                      recvbuf: Pointer, recvcount: int, recvtype: int, root: int, comm: Any
@@ -84,7 +88,13 @@ class Collective:
         if comm.is_root(root):
             out = self._parts(sendbuf, sendcounts, displs, self._handles.types[sendtype],
                               comm.reach, "Scatterv")
-        self._wait(comm.Scatterv(out, self._own(recvbuf, recvcount, recvtype, "Scatterv"), root))
+        own = self._part(comm, root, recvbuf, recvcount, recvtype, "Scatterv")
+        self._wait(comm.Scatterv(out, own, root))
+
+    def _part(self, comm: Any, root: int, address: Pointer, count: int, datatype: int, call: str
+              ) -> Any:
+        """The same, in a call with a root; None where it does not count."""
+        return self._own(address, count, datatype, call) if comm.takes_part(root) else None
 
     def _own(self, address: Pointer, count: int, datatype: int, call: str) -> Any:
         """A buffer of this rank's part, whose datatype counts only where there is one."""
@@ -126,7 +136,8 @@ class Collective:
         into = None
         if comm.is_root(root):
             into = buffer(recvbuf, count, datatype, "Reduce")
-        self._wait(comm.Reduce(self._out(sendbuf, count, datatype, "Reduce"), into, op, root))
+        out = (self._out(sendbuf, count, datatype, "Reduce") if comm.takes_part(root) else None)
+        self._wait(comm.Reduce(out, into, op, root))
 
     def MPI_Allreduce(self, sendbuf: Pointer, recvbuf: Pointer, count: int, datatype: Datatype,
                       op: Op, comm: Any) -> None:

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from ... import collectives, operators
-from ...constants import PROC_NULL, ROOT
 from ..constants import IN_PLACE
 from ..messages import simple, typed, vector
 from ..operators import Op
@@ -27,14 +26,9 @@ def _in_place(buf: Any, readonly: bool = True) -> Any:
     return collectives.IN_PLACE if _is_in_place(buf) else simple(buf, readonly)
 
 
-def _absent(comm: Any, root: int) -> bool:
-    """Whether this rank's own part does not count: of two groups, in that of the root."""
-    return root in (ROOT, PROC_NULL) and comm.inner.peers is not comm.inner.group
-
-
 def _own(comm: Any, buf: Any, readonly: bool, root: int) -> Any:
     """The buffer of this rank's own part."""
-    return None if _absent(comm, root) else _in_place(buf, readonly)
+    return _in_place(buf, readonly) if comm.inner.takes_part(root) else None
 
 
 def _op(op: Op | None) -> Any:
@@ -48,7 +42,7 @@ def barrier(_: Any) -> tuple[Any, ...]:
 
 def bcast(comm: Any, buf: Any, root: int = 0) -> tuple[Any, ...]:
     """``buf`` of ``root`` to all."""
-    if comm.inner.peers is not comm.inner.group and root == PROC_NULL:
+    if not (comm.inner.takes_part(root) or comm.inner.is_root(root)):
         return None, root
     return simple(buf, comm.inner.is_root(root)), root
 
