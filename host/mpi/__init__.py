@@ -37,6 +37,8 @@ In the order in which to read:
 - :mod:`.attached`: The attached buffer of buffered sends
 - :mod:`.operators`: Operations of Reduce and its relatives
 - :mod:`.groups`: Groups of ranks
+- :mod:`.attributes`, :mod:`.info`, :mod:`.codes`: What programs attach to communicators and others,
+  say of them, and add to MPI's errors
 - :mod:`.status`: What a receive got
 - :mod:`.constants`: Constants of MPI, under its names
 - :mod:`.errors`: Errors of MPI: its classes, and the exception that a wrong call raises

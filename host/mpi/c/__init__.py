@@ -12,7 +12,12 @@ In the order in which to read:
 - :mod:`.compiler`: C sources become a shared library
 - :mod:`.memory`: A program's memory
 - :mod:`.handles`: Handles of a program: numbers that stand for communicators, datatypes and others
-- :mod:`.calls`: The calls of mpi.h, by name: communicators, groups, errors, beginning and end
+- :mod:`.calls`: The calls of mpi.h, by name: beginning and end, time, groups
+- :mod:`.communicators`: Those about communicators, of one group and of two
+- :mod:`.topologies`: Those about topologies; :mod:`.neighbours`: collective calls among neighbours
+- :mod:`.callbacks`: Functions of the program that MPI calls
+- :mod:`.attached`, :mod:`.attributes`: Attributes, and their calls
+- :mod:`.errhandlers`: Error handlers and error codes; :mod:`.infos`: infos
 - :mod:`.messages`: Those that send, receive and complete
 - :mod:`.collective`: Those of all ranks of a communicator
 - :mod:`.types`: Those that make datatypes

@@ -34,7 +34,7 @@ def dims_create(nodes: int, dims: Sequence[int]) -> list[int]:
 
 def _closest(product: int, count: int) -> list[int]:
     """The ``count`` numbers of this ``product`` that are closest to each other, the largest
-    first; of several those with the smallest first."""
+    first; of several those whose last is the largest."""
     divisors = _divisors(product)
     best: list[int] = [product] + [1] * (count - 1)
 
@@ -42,11 +42,12 @@ def _closest(product: int, count: int) -> list[int]:
         nonlocal best
         if left == 1:
             whole = [*chosen, rest]
-            if rest <= chosen[-1] and whole[0] - rest < best[0] - best[-1]:
+            if rest <= chosen[-1] and ((whole[0] - rest, -rest)
+                                       < (best[0] - best[-1], -best[-1])):
                 best = whole
             return
         for one in divisors:
-            if one > chosen[-1] or (chosen[0] - one >= best[0] - best[-1]):
+            if one > chosen[-1] or chosen[0] - one > best[0] - best[-1]:
                 continue
             if rest % one == 0 and one ** left >= rest:
                 look(rest // one, left - 1, [*chosen, one])
@@ -56,7 +57,8 @@ def _closest(product: int, count: int) -> list[int]:
     for first in divisors:
         if first ** count < product:
             continue
-        if (first - (best[0] - best[-1])) ** count >= product and first >= best[0] - best[-1]:
+        least = first - (best[0] - best[-1])
+        if least > 0 and least ** count > product:
             break
         look(product // first, count - 1, [first])
     return best
