@@ -348,10 +348,9 @@ class Comm(Collectives):
     Create_dist_graph_adjacent = topologies.create_dist_graph_adjacent
     Create_intercomm = intercommunicators.create_intercomm
 
-    async def Merge(self, high: bool = False) -> "Comm":
+    async def Merge(self, high: bool = False) -> Any:
         """Refused: there is one group alone."""
-        self.remote_group  # noqa: B018 — refuses it
-        return self
+        return self.remote_group
 
     def Free(self) -> None:
         """The communicator may not be used any more; what it has begun goes on."""

@@ -39,7 +39,10 @@ class Intercomm(Comm):
 
     Dup, Split, Create = intercommunicators.dup, intercommunicators.split, intercommunicators.create
     Idup = begins(Call.Idup, intercommunicators.dup_alone)
-    Merge = intercommunicators.merge
+
+    async def Merge(self, high: bool = False) -> Any:
+        """One group of both."""
+        return await intercommunicators.merge(self, high)
 
     Barrier, Bcast = intercollectives.barrier, intercollectives.bcast
     Gather, Gatherv = intercollectives.gather, intercollectives.gatherv

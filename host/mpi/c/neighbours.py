@@ -86,9 +86,9 @@ def _both(call: str, described: Described) -> tuple[Callable[..., None], Callabl
         self.state.wait(getattr(arguments[-1], call)(*asked))
 
     def begins(self: "Neighbours", *arguments: Any) -> None:
-        *arguments, place = arguments
-        asked = described(self.state, *arguments)
-        request = self.state.wait(getattr(arguments[-1], f"I{call.lower()}")(*asked))
+        *given, place = arguments
+        asked = described(self.state, *given)
+        request = self.state.wait(getattr(given[-1], f"I{call.lower()}")(*asked))
         put_int(place, self.state.handles.requests.add(CRequest(request)))
 
     waits.__annotations__ = begins.__annotations__ = described.__annotations__

@@ -34,7 +34,7 @@ def dims_create(nodes: int, dims: Sequence[int]) -> list[int]:
 
 def _closest(product: int, count: int) -> list[int]:
     """The ``count`` numbers of this ``product`` that are closest to each other, the largest
-    first; of several those whose last is the largest."""
+    first; of several those whose last is the largest, then the last but one."""
     divisors = _divisors(product)
     best: list[int] = [product] + [1] * (count - 1)
 
@@ -42,8 +42,7 @@ def _closest(product: int, count: int) -> list[int]:
         nonlocal best
         if left == 1:
             whole = [*chosen, rest]
-            if rest <= chosen[-1] and ((whole[0] - rest, -rest)
-                                       < (best[0] - best[-1], -best[-1])):
+            if rest <= chosen[-1] and _order(whole) < _order(best):
                 best = whole
             return
         for one in divisors:
@@ -62,6 +61,11 @@ def _closest(product: int, count: int) -> list[int]:
             break
         look(product // first, count - 1, [first])
     return best
+
+
+def _order(numbers: Sequence[int]) -> tuple[int, list[int]]:
+    """What is less for numbers that are closer to each other."""
+    return numbers[0] - numbers[-1], [-one for one in reversed(numbers)]
 
 
 def _divisors(number: int) -> list[int]:

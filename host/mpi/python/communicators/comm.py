@@ -98,7 +98,8 @@ class Comm(Communicator):
         duplicate = type(self)()
         attributes = self._copied()
         made: list[communicator.Comm] = []
-        request = self._wait(self.inner.Idup(made))
+        idup: Any = self.inner.Idup(made)
+        request = self._wait(idup)
 
         def load(_: Any) -> None:
             duplicate._of = State(made[0])

@@ -8,6 +8,7 @@ from ... import topologies
 from ...constants import UNDEFINED
 from ...neighbours import neighbours
 from .. import objects
+from ..constants import Constant
 from ..errors import told
 from ..info import Info
 from ..messages import simple, typed, vector
@@ -16,7 +17,16 @@ from .ways import all_ways
 
 __all__ = ["Cartcomm", "Distgraphcomm", "Graphcomm", "Topocomm", "UNWEIGHTED", "WEIGHTS_EMPTY"]
 
-UNWEIGHTED, WEIGHTS_EMPTY = -3, -4
+class WeightsType(Constant):
+    """What stands for the weights of a graph."""
+
+    def __new__(cls, value: int, name: str) -> "WeightsType":
+        made = super().__new__(cls, value)
+        made._name = name
+        return made
+
+
+UNWEIGHTED, WEIGHTS_EMPTY = WeightsType(-3, "UNWEIGHTED"), WeightsType(-4, "WEIGHTS_EMPTY")
 """As weights: the graph has none; it has, of no edge."""
 
 
@@ -259,13 +269,12 @@ def _grid_of(dims: Any, periods: Any) -> tuple[list[int], list[bool]]:
 
 
 def _weights(weights: Any, count: int) -> list[int] | None:
-    if weights is None or isinstance(weights, int) and weights == UNWEIGHTED:
+    if weights is None or weights is UNWEIGHTED:
         return None
-    if isinstance(weights, int) and weights == WEIGHTS_EMPTY:
-        weights = []
-    if len(weights) != count:
-        raise ValueError(f"expecting {count} items, got {len(weights)}")
-    return list(weights)
+    found: list[int] = [] if weights is WEIGHTS_EMPTY else [int(one) for one in weights]
+    if len(found) != count:
+        raise ValueError(f"expecting {count} items, got {len(found)}")
+    return found
 
 
 def create_cart(self: Intracomm, dims: Any, periods: Any = None, reorder: bool = False
