@@ -51,8 +51,10 @@ class Attributed(Handle):
 
     @classmethod
     def Free_keyval(cls, keyval: int) -> int:
+        keyvals = cls._keyvals()
         with told():
-            cls._keyvals().free(keyval)
+            keyvals.check_open(keyval)
+            keyvals.free(keyval)
         return INVALID
 
     def Get_attr(self, keyval: int) -> Any:
