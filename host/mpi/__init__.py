@@ -41,6 +41,8 @@ In the order in which to read:
 - :mod:`.operators`: Operations of Reduce and its relatives
 - :mod:`.operands`: Operands of reductions: elements of a datatype in memory of the library's own
 - :mod:`.groups`: Groups of ranks
+- :mod:`.attributes`, :mod:`.info`, :mod:`.codes`: What programs attach to communicators and others,
+  say of them, and add to MPI's errors
 - :mod:`.status`: What a receive got
 - :mod:`.constants`: Constants of MPI, under its names
 - :mod:`.errors`: Errors of MPI: its classes, and the exception that a wrong call raises

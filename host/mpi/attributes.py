@@ -17,10 +17,11 @@ class Keyvals:
 
     A key has two functions, each of the object, the key and the value. The one that copies gives
     the value of the duplicate, or NotImplemented for none; what they raise, the call that needs
-    them raises.
+    them raises. ``stays``: an attribute whose function fails to delete it is still there.
     """
 
-    def __init__(self, first: int) -> None:
+    def __init__(self, first: int, *, stays: bool) -> None:
+        self._stays = stays
         self._numbers = itertools.count(first)
         self._functions: dict[int, tuple[Copy | None, Delete | None]] = {}
         self._freed: set[int] = set()
@@ -32,8 +33,9 @@ class Keyvals:
         return number
 
     def free(self, keyval: int) -> None:
-        """No attribute may be set by the key any more. Those that there are keep it."""
-        self.check_open(keyval)
+        """No attribute may be set by the key any more. Those that there are keep it, and a program
+        may free it again as long as it has another copy of the number."""
+        self.check(keyval)
         self._freed.add(keyval)
 
     def check_open(self, keyval: int) -> None:
@@ -62,7 +64,7 @@ class Keyvals:
         attributes[keyval] = value
 
     def delete(self, owner: Any, attributes: dict[int, Any], keyval: int) -> None:
-        """An attribute goes; it stays if its function fails.
+        """An attribute goes.
 
         Raises
         ------
@@ -80,9 +82,11 @@ class Keyvals:
             self._drop(owner, attributes, keyval)
 
     def _drop(self, owner: Any, attributes: dict[int, Any], keyval: int) -> None:
-        delete = self._functions[keyval][1]
+        delete, value = self._functions[keyval][1], attributes[keyval]
+        if not self._stays:
+            del attributes[keyval]
         if delete is not None:
-            delete(owner, keyval, attributes[keyval])
+            delete(owner, keyval, value)
         attributes.pop(keyval, None)
 
     def copied(self, owner: Any, attributes: dict[int, Any]) -> dict[int, Any]:

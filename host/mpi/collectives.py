@@ -28,7 +28,7 @@ from .operands import Operand
 from .operators import SUM, Op
 from .requests import Request
 
-__all__ = ["ALGORITHMS", "Collectives", "IN_PLACE"]
+__all__ = ["ALGORITHMS", "Collectives", "IN_PLACE", "divided"]
 
 ALGORITHMS = {"barrier": "dissemination", "bcast": "binomial tree",
               "reduce": "binomial tree", "allreduce": "recursive doubling",
@@ -309,7 +309,7 @@ class Collectives:
         values = self._values(source, "Reduce_scatter", op)
         with self._placed(values):
             await self._reduced("Reduce_scatter", values, op, 0)
-            await self.Scatterv(_divided(values, recvcounts),
+            await self.Scatterv(divided(values, recvcounts),
                                 self.library.buffers.dense(recvbuf, "Reduce_scatter"), 0)
 
     # Exchanges
@@ -465,7 +465,7 @@ class Collectives:
             await self._until(request)
 
 
-def _divided(operand: Operand, counts: Sequence[int]) -> Parts:
+def divided(operand: Operand, counts: Sequence[int]) -> Parts:
     """So many elements of ``operand`` for each rank, one part behind the other."""
     if operand.places is not None:
         return Parts(operand.array, counts, None, operand.type, operand.origin)

@@ -107,6 +107,10 @@ class Comm(Collectives):
         """Whether what counts at the root ``root`` alone counts here."""
         return self.rank == root
 
+    def takes_part(self, root: int) -> bool:
+        """Whether this rank's own part counts in a call with ``root``."""
+        return True
+
     @property
     def remote_group(self) -> Group:
         """The other group.
@@ -344,10 +348,9 @@ class Comm(Collectives):
     Create_dist_graph_adjacent = topologies.create_dist_graph_adjacent
     Create_intercomm = intercommunicators.create_intercomm
 
-    async def Merge(self, high: bool = False) -> "Comm":
+    async def Merge(self, high: bool = False) -> Any:
         """Refused: there is one group alone."""
-        self.remote_group  # noqa: B018 — refuses it
-        return self
+        return self.remote_group
 
     def Free(self) -> None:
         """The communicator may not be used any more; what it has begun goes on."""

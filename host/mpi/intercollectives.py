@@ -18,10 +18,11 @@ import numpy as np
 
 from .buffers import Data
 from .calls import Call, called
-from .collectives import IN_PLACE
+from .collectives import IN_PLACE, divided
 from .constants import PROC_NULL, ROOT
 from .errors import ErrorClass, MpiError
 from .intercommunicators import ACROSS
+from .operands import Operand
 from .operators import SUM, Op
 
 __all__ = ["allgather", "allgatherv", "alltoall", "alltoallv", "alltoallw", "allreduce", "barrier",
@@ -44,21 +45,10 @@ async def _meet(comm: Any, call: str, out: Any = None, into: Any = None) -> None
     await comm._exchange(call, comm._data(out, call), 0, comm._data(into, call), 0, ACROSS)
 
 
-def _like(comm: Any, buffer: Any, call: str) -> Any:
-    """A buffer of the same data, elsewhere."""
-    array, *rest = buffer if isinstance(buffer, list | tuple) else [buffer]
-    flat, whole = comm.library.buffers.flat(array, call)
-    return [np.empty(len(flat), np.uint8).view(whole.dtype), *rest]
-
-
-async def _from_leader(comm: Any, call: str, buffer: Any, op: Op, root: int) -> None:
-    """What the leader has of the group's reduction of ``buffer`` goes to ``root``."""
-    if comm.rank:
-        await comm.within.Reduce(buffer, None, op, 0)
-        return
-    result = _like(comm, buffer, call)
-    await comm.within.Reduce(buffer, result, op, 0)
-    await comm._send(call, comm._data(result, call), root, ACROSS)
+async def _reduced(comm: Any, call: str, values: Operand, op: Op) -> None:
+    """``values``, which have a place, become the group's result at its leader."""
+    comm.within._enter(call, 0)
+    await comm.within._reduced(call, values, op, 0)
 
 
 @called(Call.Barrier)
@@ -90,19 +80,23 @@ async def reduce(comm: Any, sendbuf: Any, recvbuf: Any, op: Op = SUM, root: int 
     if root == ROOT:
         await comm._recv("Reduce", comm._data(recvbuf, "Reduce"), 0, ACROSS)
     elif root != PROC_NULL:
-        await _from_leader(comm, "Reduce", sendbuf, op, root)
+        values = comm._values(sendbuf, "Reduce", op)
+        with comm._placed(values):
+            await _reduced(comm, "Reduce", values, op)
+            if comm.rank == 0:
+                await comm._send("Reduce", comm._held(values, "Reduce"), root, ACROSS)
 
 
 @called(Call.Allreduce)
 async def allreduce(comm: Any, sendbuf: Any, recvbuf: Any, op: Op = SUM) -> None:
     """``op`` over each group, to all of the other one."""
     _enter(comm, "Allreduce", sendbuf)
-    if comm.rank == 0:
-        mine = _like(comm, sendbuf, "Allreduce")
-        await comm.within.Reduce(sendbuf, mine, op, 0)
-        await _meet(comm, "Allreduce", mine, recvbuf)
-    else:
-        await comm.within.Reduce(sendbuf, None, op, 0)
+    values = comm._values(sendbuf, "Allreduce", op)
+    with comm._placed(values):
+        await _reduced(comm, "Allreduce", values, op)
+        if comm.rank == 0:
+            await comm._exchange("Allreduce", comm._held(values, "Allreduce"), 0,
+                                 comm._data(recvbuf, "Allreduce"), 0, ACROSS)
     await comm.within.Bcast(recvbuf, 0)
 
 
@@ -114,19 +108,17 @@ async def reduce_scatter(comm: Any, sendbuf: Any, recvbuf: Any,
     call = "Reduce_scatter"
     _enter(comm, call, sendbuf)
     if recvcounts is None:
-        mine = np.array([comm._values(recvbuf, call).size], np.int64)
+        mine = np.array([comm._values(recvbuf, call, op).count], np.int64)
         every = np.zeros(comm.size, np.int64)
         await comm.within.Allgather(mine, every)
         recvcounts = every.tolist()
-    if comm.rank:
-        await comm.within.Reduce(sendbuf, None, op, 0)
-        await comm.within.Scatterv(None, recvbuf, 0)
-        return
-    mine, others = _like(comm, sendbuf, call), _like(comm, sendbuf, call)
-    await comm.within.Reduce(sendbuf, mine, op, 0)
-    await _meet(comm, call, mine, others)
-    datatype = [one for one in others[1:] if not isinstance(one, int | np.integer)]
-    await comm.within.Scatterv([others[0], list(recvcounts), *datatype], recvbuf, 0)
+    values, into = comm._values(sendbuf, call, op), comm.library.buffers.dense(recvbuf, call)
+    with comm._placed(values, others := values.empty_like()):
+        await _reduced(comm, call, values, op)
+        if comm.rank == 0:
+            await comm._exchange(call, comm._held(values, call), 0, comm._held(others, call), 0,
+                                 ACROSS)
+        await comm.within.Scatterv(divided(others, recvcounts) if comm.rank == 0 else None, into, 0)
 
 
 async def scan(comm: Any, *_: Any) -> None:

@@ -7,7 +7,7 @@ from . import intercollectives, intercommunicators
 from .background import begins
 from .calls import Call
 from .communicator import Comm
-from .constants import ROOT
+from .constants import PROC_NULL, ROOT
 from .groups import Group
 
 __all__ = ["Intercomm"]
@@ -34,9 +34,15 @@ class Intercomm(Comm):
     def is_root(self, root: int) -> bool:
         return root == ROOT
 
+    def takes_part(self, root: int) -> bool:
+        return root not in (ROOT, PROC_NULL)
+
     Dup, Split, Create = intercommunicators.dup, intercommunicators.split, intercommunicators.create
     Idup = begins(Call.Idup, intercommunicators.dup_alone)
-    Merge = intercommunicators.merge
+
+    async def Merge(self, high: bool = False) -> Any:
+        """One group of both."""
+        return await intercommunicators.merge(self, high)
 
     Barrier, Bcast = intercollectives.barrier, intercollectives.bcast
     Gather, Gatherv = intercollectives.gather, intercollectives.gatherv

@@ -119,12 +119,12 @@ async def split(comm: Any, color: int = 0, key: int = 0) -> Any:
     every = np.zeros((comm.size, 2), np.int64)
     await comm.within.Allgather(np.array([color, key], np.int64), every)
     flat, context = await _agree(comm, "Split", every.reshape(-1).tolist(), 2 * comm.reach)
-    sides = [_of(comm, group, color, chosen) for group, chosen in (
-        (comm.group, every.tolist()),
-        (comm.peers, [flat[at:at + 2] for at in range(0, len(flat), 2)]))]
-    if color == UNDEFINED or not sides[1].size:
+    others = [flat[at:at + 2] for at in range(0, len(flat), 2)]
+    remote = _of(comm, comm.peers, color, others)
+    if color == UNDEFINED or not remote.size:
         return None
-    return _make(comm, *sides, f"Split({color})", context)
+    group = _of(comm, comm.group, color, every.tolist())
+    return _make(comm, group, remote, f"Split({color})", context)
 
 
 def _of(comm: Any, group: Group, color: int, chosen: Sequence[Sequence[int]]) -> Group:

@@ -20,13 +20,15 @@ def is_program(name: str) -> bool:
 def run_program(names: Sequence[str], arguments: Sequence[str], *, flags: str, nic: str,
                 overrides: Sequence[str], nodes: int | None, sim: str, port: str | None, out: Path,
                 wave: Path | None, timeline: Path | None, limit: int | None) -> None:
-    """Run the program in ``names``: a file in Python; or files in C, or folders of them."""
+    """Run the program in ``names``: a file in Python; or files in C, or folders of them. On one
+    node it has one rank, on a target of two nodes."""
+    alone = nodes == 1
     with (tempfile.TemporaryDirectory(prefix="nicbed-") as work,
-          Testbed(nic, overrides=overrides, nodes=nodes, sim=sim, limit=limit, port=port,
-                  listener=Terminal()) as bed):
+          Testbed(nic, overrides=overrides, nodes=2 if alone else nodes, sim=sim, limit=limit,
+                  port=port, listener=Terminal()) as bed):
         check_places(out, wave, timeline)
         wanted = bed.mpi_program([Path(name) for name in names], arguments, work=Path(work),
-                                 flags=flags)
+                                 flags=flags, alone=alone)
         result = bed.measure(wanted, wave=wave, timeline=timeline)
     path = store(result, out, None)
     finish(result.text, lambda: show_result(result), path)

@@ -155,9 +155,9 @@ def experiment(file: Path, arguments: Sequence[str], description: Description, *
 
 
 def mpi_program(files: Sequence[Path], arguments: Sequence[str], description: Description, *,
-                sim: str, work: Path, flags: str) -> Measurement:
+                sim: str, work: Path, flags: str, alone: bool = False) -> Measurement:
     """The program of MPI in ``files``, which gets ``arguments``; a library of it is made in the
-    folder ``work``.
+    folder ``work``. ``alone``: on node 0 alone.
 
     Raises
     ------
@@ -168,7 +168,8 @@ def mpi_program(files: Sequence[Path], arguments: Sequence[str], description: De
 
     given = list(arguments)
     name = f"{_PACKAGE}.testbench.testbed.mpi_program"
-    parameters = {"arguments": given, **({"cflags": flags} if flags else {})}
+    parameters = {"arguments": given, **({"cflags": flags} if flags else {}),
+                  **({"ranks": 1} if alone else {})}
     return Measurement(files[0].stem, "mpi", sim, description, parameters, f"{name}:run",
                        {"file": str(built(files, work, flags)), "name": str(files[0]),
-                        "arguments": given}, name, pure=False, reads=True)
+                        "arguments": given, "alone": alone}, name, pure=False, reads=True)

@@ -54,8 +54,9 @@ def _c(files: Sequence[Path], work: Path, flags: str) -> Path:
         raise failure from None
 
 
-async def run(lab: Any, file: str, name: str, arguments: list[str]) -> dict[str, Any]:
-    """Run the program on all nodes, in the simulator's process."""
+async def run(lab: Any, file: str, name: str, arguments: list[str], alone: bool = False
+              ) -> dict[str, Any]:
+    """Run the program on all nodes, or on node 0 ``alone``, in the simulator's process."""
     from ...host.mpi.sync import RankError
 
     path = Path(file)
@@ -71,10 +72,12 @@ async def run(lab: Any, file: str, name: str, arguments: list[str]) -> dict[str,
         raise UserError(f"a rank is a node: node.cpus = {lab.description.node.cpus}, must be 1",
                         status=1)
     try:
-        done = await lab.run([program] * lab.description.fabric.nodes)
+        nodes = lab.description.fabric.nodes
+        ranks = 1 if alone else nodes
+        done = await lab.run([program] * ranks + [None] * (nodes - ranks))
     except RankError as error:
         raise UserError(str(error), status=1) from None
-    return {"results": {"cycles": done.cycles, "ranks": len(done.results)}}
+    return {"results": {"cycles": done.cycles, "ranks": ranks}}
 
 
 def tables(document: Mapping[str, Any]) -> list[Any]:
@@ -82,5 +85,5 @@ def tables(document: Mapping[str, Any]) -> list[Any]:
     results = document["results"]
     seconds = results["cycles"] / (document["clock_mhz"] * 1e6)
     about = "about " if document["sim"] == MODEL else ""
-    return [f"{results['ranks']} ranks, {about}{results['cycles']:,} cycles, {about}"
-            f"{seconds:.6g} s"]
+    ranks = "1 rank" if results["ranks"] == 1 else f"{results['ranks']} ranks"
+    return [f"{ranks}, {about}{results['cycles']:,} cycles, {about}{seconds:.6g} s"]

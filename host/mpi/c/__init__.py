@@ -14,7 +14,12 @@ In the order in which to read:
 - :mod:`.lines`: Where in a program's sources an address of its library is
 - :mod:`.memory`: A program's memory
 - :mod:`.handles`: Handles of a program: numbers that stand for communicators, datatypes and others
-- :mod:`.calls`: The calls of mpi.h, by name: communicators, groups, errors, beginning and end
+- :mod:`.calls`: The calls of mpi.h, by name: beginning and end, time, groups
+- :mod:`.communicators`: Those about communicators, of one group and of two
+- :mod:`.topologies`: Those about topologies; :mod:`.neighbours`: collective calls among neighbours
+- :mod:`.callbacks`: Functions of the program that MPI calls
+- :mod:`.attached`, :mod:`.attributes`: Attributes, and their calls
+- :mod:`.errhandlers`: Error handlers and error codes; :mod:`.infos`: infos
 - :mod:`.arguments`: What a program sends and receives, as the library's buffers
 - :mod:`.messages`: Those that send, receive and complete
 - :mod:`.matched`: Matched probes, generalised requests, and statuses that a program fills in

@@ -21,9 +21,9 @@ class Attached:
 
     def __init__(self, callbacks: Callbacks) -> None:
         self._call = callbacks
-        self.comms = Keyvals(1 << 10)
-        self.types = Keyvals(1 << 20)
-        self.windows = Keyvals(1 << 25)
+        self.comms = Keyvals(1 << 10, stays=True)
+        self.types = Keyvals(1 << 20, stays=True)
+        self.windows = Keyvals(1 << 25, stays=True)
         self._of_types: dict[int, dict[int, int]] = {}
 
     def key(self, keyvals: Keyvals, copy: Pointer, delete: Pointer, extra: Pointer) -> int:

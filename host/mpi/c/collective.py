@@ -20,19 +20,20 @@ def _barrier(_: Arguments, comm: Any) -> tuple[Any, ...]:
 
 def _bcast(given: Arguments, buffer: Pointer, count: int, datatype: int, root: int, comm: Any
            ) -> tuple[Any, ...]:
-    return given.of_peer(root, buffer, count, datatype, "Bcast"), root
+    counts = comm.takes_part(root) or comm.is_root(root)
+    return given.plain(buffer, count, datatype, "Bcast") if counts else None, root
 
 
-def _mine(given: Arguments, address: Pointer, count: int, datatype: int, call: str, root: int
-          ) -> Any:
-    """This rank's part, which a rank of the root's own group does not have where there are two."""
-    return given.own(address, count, datatype, call) if root >= 0 else None
+def _mine(given: Arguments, address: Pointer, count: int, datatype: int, call: str, comm: Any,
+          root: int) -> Any:
+    """This rank's part; None where it does not count."""
+    return given.own(address, count, datatype, call) if comm.takes_part(root) else None
 
 
 def _gather(given: Arguments, sendbuf: Pointer, sendcount: int, sendtype: int, recvbuf: Pointer,
             recvcount: int, recvtype: int, root: int, comm: Any) -> tuple[Any, ...]:
     into = given.typed(recvbuf, recvcount, recvtype, "Gather") if comm.is_root(root) else None
-    return _mine(given, sendbuf, sendcount, sendtype, "Gather", root), into, root
+    return _mine(given, sendbuf, sendcount, sendtype, "Gather", comm, root), into, root
 
 
 def _gatherv(given: Arguments, sendbuf: Pointer, sendcount: int, sendtype: int, recvbuf: Pointer,
@@ -41,13 +42,13 @@ def _gatherv(given: Arguments, sendbuf: Pointer, sendcount: int, sendtype: int, 
     into = None
     if comm.is_root(root):
         into = given.parts(recvbuf, recvcounts, displs, recvtype, comm.reach)
-    return _mine(given, sendbuf, sendcount, sendtype, "Gatherv", root), into, root
+    return _mine(given, sendbuf, sendcount, sendtype, "Gatherv", comm, root), into, root
 
 
 def _scatter(given: Arguments, sendbuf: Pointer, sendcount: int, sendtype: int, recvbuf: Pointer,
              recvcount: int, recvtype: int, root: int, comm: Any) -> tuple[Any, ...]:
     out = given.typed(sendbuf, sendcount, sendtype, "Scatter") if comm.is_root(root) else None
-    return out, _mine(given, recvbuf, recvcount, recvtype, "Scatter", root), root
+    return out, _mine(given, recvbuf, recvcount, recvtype, "Scatter", comm, root), root
 
 
 def _scatterv(given: Arguments, sendbuf: Pointer, sendcounts: Pointer, displs: Pointer,
@@ -56,7 +57,7 @@ def _scatterv(given: Arguments, sendbuf: Pointer, sendcounts: Pointer, displs: P
     out = None
     if comm.is_root(root):
         out = given.parts(sendbuf, sendcounts, displs, sendtype, comm.reach)
-    return out, _mine(given, recvbuf, recvcount, recvtype, "Scatterv", root), root
+    return out, _mine(given, recvbuf, recvcount, recvtype, "Scatterv", comm, root), root
 
 
 def _allgather(given: Arguments, sendbuf: Pointer, sendcount: int, sendtype: int,
@@ -95,7 +96,7 @@ def _alltoallw(given: Arguments, sendbuf: Pointer, sendcounts: Pointer, sdispls:
 def _reduce(given: Arguments, sendbuf: Pointer, recvbuf: Pointer, count: int, datatype: int,
             op: Op, root: int, comm: Any) -> tuple[Any, ...]:
     into = given.typed(recvbuf, count, datatype, "Reduce") if comm.is_root(root) else None
-    out = given.typed(sendbuf, count, datatype, "Reduce") if root >= 0 else None
+    out = given.typed(sendbuf, count, datatype, "Reduce") if comm.takes_part(root) else None
     return out, into, op, root
 
 

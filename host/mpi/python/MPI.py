@@ -4,7 +4,20 @@ gives them."""
 
 from .. import operators as _operators
 from ..attached import OVERHEAD as BSEND_OVERHEAD
-from ..constants import ANY_SOURCE, ANY_TAG, PROC_NULL, UNDEFINED
+from ..constants import (
+    ANY_SOURCE,
+    ANY_TAG,
+    CART,
+    CONGRUENT,
+    DIST_GRAPH,
+    GRAPH,
+    IDENT,
+    PROC_NULL,
+    ROOT,
+    SIMILAR,
+    UNDEFINED,
+    UNEQUAL,
+)
 from ..datatypes import BLOCK as DISTRIBUTE_BLOCK
 from ..datatypes import COMBINERS as _COMBINERS
 from ..datatypes import CYCLIC as DISTRIBUTE_CYCLIC
@@ -22,12 +35,19 @@ from .communicators import (
     LASTUSEDCODE,
     TAG_UB,
     UNIVERSE_SIZE,
+    UNWEIGHTED,
+    WEIGHTS_EMPTY,
     WTIME_IS_GLOBAL,
     Attach_buffer,
+    Cartcomm,
     Comm,
     Detach_buffer,
+    Distgraphcomm,
+    Graphcomm,
+    Intercomm,
     Intracomm,
     Message,
+    Topocomm,
 )
 from .communicators import NO_PROC as _NO_PROC
 from .constants import (
@@ -93,7 +113,6 @@ ERRORS_ARE_FATAL = Errhandler.standing_for("fatal")
 ERRORS_ABORT = Errhandler.standing_for("abort")
 MESSAGE_NULL = Message()
 MESSAGE_NO_PROC = Message.standing_for(_NO_PROC)
-IDENT, CONGRUENT, SIMILAR, UNEQUAL = range(4)
 ORDER_F = ORDER_FORTRAN
 MAX_PROCESSOR_NAME = MAX_OBJECT_NAME = MAX_LIBRARY_VERSION_STRING = 128
 MAX_ERROR_STRING = 512
@@ -103,5 +122,6 @@ MAX_PORT_NAME = MAX_DATAREP_STRING = MAX_PSET_NAME_LEN = MAX_STRINGTAG_LEN = 256
 _GIVEN.update({_name: _one for _name, _one in list(globals().items())
                if isinstance(_one, _Handle) and _name.isupper()})
 for _one in (Datatype, Status, Request, Prequest, Message, Op, Group, Info, Errhandler, Comm,
-             Intracomm, Win, Exception, Pickle, BottomType, InPlaceType, BufferAutomaticType):
+             Intracomm, Topocomm, Cartcomm, Graphcomm, Distgraphcomm, Intercomm, Win, Exception,
+             Pickle, BottomType, InPlaceType, BufferAutomaticType):
     _one.__module__ = __name__

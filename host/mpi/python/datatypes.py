@@ -83,7 +83,7 @@ class Datatype(Attributed):
 
     def Dup(self: Own) -> Own:
         made = self.standing_for(self.inner.Dup())
-        made._attributes.update(self._keyvals().copied(self, self._attributes))
+        made._attributes.update(self._copied())
         return made
 
     Clone = Dup

@@ -5,7 +5,9 @@ from typing import Any
 import numpy as np
 
 from ..sync import current
+from ..topologies import dims_create
 from .constants import Constant
+from .errors import told
 from .memory import buffer, view
 
 __all__ = ["Aint_add", "Aint_diff", "Alloc_mem", "Compute_dims", "Finalize", "Free_mem",
@@ -111,21 +113,6 @@ def Get_address(location: Any) -> int:
 
 def Compute_dims(nnodes: int, dims: Any) -> list[int]:
     """Numbers whose product is ``nnodes``, as equal as can be; those that are not 0 stay."""
-    given = [0] * dims if isinstance(dims, int) else list(dims)
-    rest = nnodes
-    for one in given:
-        if one < 0 or one and rest % one:
-            raise ValueError(f"cannot divide {nnodes} into {given}")
-        rest //= one or 1
-    free = [place for place, one in enumerate(given) if one == 0]
-    if not free and rest != 1:
-        raise ValueError(f"cannot divide {nnodes} into {given}")
-    for left in range(len(free), 0, -1):
-        wanted = rest ** (1 / left)
-        part = min((one for one in range(1, rest + 1)
-                    if rest % one == 0 and one >= wanted - 1e-9), default=rest)
-        given[free[len(free) - left]] = part
-        rest //= part
-    return given
-
-
+    with told():
+        return dims_create(nnodes, [0] * dims if isinstance(dims, int) else dims)
+    raise AssertionError

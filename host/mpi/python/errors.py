@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from .. import communicator
+from ..codes import LAST, Codes
 from ..errors import ErrorClass, MpiError
 from ..sync import current, running
 from .handles import Handle
@@ -22,41 +23,12 @@ RETURN = "return"
 
 CLASSES = {"SUCCESS": 0} | {one.name: int(one) for one in ErrorClass}
 """Error classes by name."""
-CLASSES["ERR_LASTCODE"] = 1 << 20
-
-_TEXTS = {number: f"MPI_{name}" for name, number in CLASSES.items()}
+CLASSES["ERR_LASTCODE"] = LAST
 
 
-class _Codes:
-    """A rank's own error classes and codes: the class of each, and its text."""
-
-    def __init__(self) -> None:
-        self.classes: dict[int, int] = {}
-        self.texts: dict[int, str] = {}
-        self.last = CLASSES["ERR_LASTCODE"]
-
-    @classmethod
-    def mine(cls) -> "_Codes":
-        return current().keep("error codes", cls)
-
-    def add(self, errorclass: int | None) -> int:
-        self.last += 1
-        self.classes[self.last] = self.last if errorclass is None else errorclass
-        self.texts[self.last] = ""
-        return self.last
-
-    def check(self, code: int) -> None:
-        """Refuse a code that is none of them."""
-        if code not in self.classes:
-            raise Exception(CLASSES["ERR_ARG"])
-
-    def remove(self, code: int, is_class: bool) -> None:
-        """``code`` goes, a class or none, if no other code is of it and it has no text."""
-        self.check(code)
-        others = [one for one, of in self.classes.items() if of == code and one != code]
-        if others or self.texts[code] or is_class != (self.classes[code] == code):
-            raise Exception(CLASSES["ERR_ARG"])
-        del self.classes[code], self.texts[code]
+def _codes() -> Codes:
+    """The rank's own error classes and codes."""
+    return current().keep("error codes", Codes)
 
 
 class Exception(RuntimeError):
@@ -115,37 +87,40 @@ class Exception(RuntimeError):
 
 def Get_error_class(errorcode: int) -> int:
     """The class of an error code: each of MPI's is its own."""
-    return errorcode if errorcode in _TEXTS else _Codes.mine().classes.get(errorcode, errorcode)
+    return errorcode if errorcode in CLASSES.values() else _codes().class_of(errorcode)
 
 
 def Get_error_string(errorcode: int) -> str:
     """An error code in words."""
-    found = _TEXTS.get(errorcode)
-    if found is None:
-        found = _Codes.mine().texts.get(errorcode, f"MPI error {errorcode}")
-    return found
+    if errorcode == LAST:
+        return "MPI_ERR_LASTCODE"
+    rank = running()
+    return (Codes() if rank is None else _codes()).text(errorcode)
 
 
 def Add_error_class() -> int:
-    return _Codes.mine().add(None)
+    return _codes().add()
 
 
 def Add_error_code(errorclass: int) -> int:
-    return _Codes.mine().add(errorclass)
+    with told():
+        return _codes().add(errorclass)
+    raise AssertionError
 
 
 def Add_error_string(errorcode: int, string: str) -> None:
-    codes = _Codes.mine()
-    codes.check(errorcode)
-    codes.texts[errorcode] = string
+    with told():
+        _codes().name(errorcode, string)
 
 
 def Remove_error_class(errorclass: int) -> None:
-    _Codes.mine().remove(errorclass, True)
+    with told():
+        _codes().remove(errorclass, True)
 
 
 def Remove_error_code(errorcode: int) -> None:
-    _Codes.mine().remove(errorcode, False)
+    with told():
+        _codes().remove(errorcode, False)
 
 
 def Remove_error_string(errorcode: int) -> None:
@@ -154,7 +129,7 @@ def Remove_error_string(errorcode: int) -> None:
 
 def last_used_code() -> int:
     """The highest error code that there is."""
-    return _Codes.mine().last
+    return _codes().last
 
 
 class Errhandler(Handle):
@@ -174,7 +149,7 @@ def told(comm: communicator.Comm | None = None) -> Iterator[None]:
     try:
         yield
     except MpiError as error:
-        failure = Exception(int(error.error), str(error))
+        failure = Exception(error.code, str(error))
         comms = error.comms
     else:
         return

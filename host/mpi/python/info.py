@@ -3,14 +3,14 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, TypeVar
 
+from .. import info as library
 from ..sync import current
-from .errors import CLASSES, Exception
+from .errors import CLASSES, Exception, told
 from .handles import Handle
 
 __all__ = ["INFO_ENV", "INFO_NULL", "Info"]
 
 Own = TypeVar("Own", bound="Info")
-MAX_KEY, MAX_VALUE = 255, 1024
 _NO = object()
 
 
@@ -22,26 +22,26 @@ class Info(Handle):
     """Texts by name."""
 
     @property
-    def _table(self) -> dict[str, str]:
+    def _table(self) -> library.Info:
         if self._of is None:
             raise Exception(CLASSES["ERR_INFO"])
         return self._texts
 
     @property
-    def _texts(self) -> dict[str, str]:
+    def _texts(self) -> library.Info:
         if isinstance(self._of, _Env):
-            return current().keep("INFO_ENV", dict)
-        return {} if self._of is None else self._of
+            return current().keep("INFO_ENV", library.Info)
+        return library.Info() if self._of is None else self._of
 
     @classmethod
     def Create(cls: type[Own], items: Any = None) -> Own:
-        made = cls.standing_for({})
+        made = cls.standing_for(library.Info())
         made.update(items or ())
         return made
 
     @classmethod
     def Create_env(cls: type[Own], args: Any = None) -> Own:
-        return cls.standing_for({})
+        return cls.standing_for(library.Info())
 
     def Free(self) -> None:
         self._table  # noqa: B018 — refuses the null handle
@@ -50,28 +50,28 @@ class Info(Handle):
         self._of = None
 
     def Dup(self: Own) -> Own:
-        return type(self).standing_for(dict(self._table))
+        return type(self).standing_for(library.Info(self._table))
 
     def Get(self, key: str) -> str | None:
-        return self._table.get(_key(key))
+        with told():
+            return self._table.get(library.checked(key))
+        raise AssertionError
 
     def Set(self, key: str, value: str) -> None:
-        if len(value) > MAX_VALUE or not value:
-            raise Exception(CLASSES["ERR_INFO_VALUE"])
-        self._table[_key(key)] = value
+        with told():
+            self._table.put(key, value)
 
     def Delete(self, key: str) -> None:
-        if self._table.pop(_key(key), None) is None:
-            raise Exception(CLASSES["ERR_INFO_NOKEY"])
+        with told():
+            self._table.remove(key)
 
     def Get_nkeys(self) -> int:
         return len(self._table)
 
     def Get_nthkey(self, n: int) -> str:
-        keys = list(self._table)
-        if not 0 <= n < len(keys):
-            raise Exception(CLASSES["ERR_ARG"])
-        return keys[n]
+        with told():
+            return self._table.key(n)
+        raise AssertionError
 
     def __reduce__(self) -> Any:
         if self and not self.is_predefined:
@@ -145,12 +145,6 @@ class Info(Handle):
 
     def clear(self) -> None:
         self._texts.clear()
-
-
-def _key(key: str) -> str:
-    if not key or len(key) > MAX_KEY:
-        raise Exception(CLASSES["ERR_INFO_KEY"])
-    return key
 
 
 INFO_NULL = Info()

@@ -85,14 +85,16 @@ def loaded(flat: Any) -> Any:
 
 async def bcast(comm: Any, obj: Any, root: int) -> Any:
     """``obj`` of the root."""
-    mine = comm.rank == root
+    mine = comm.is_root(root)
     data = packed(obj) if mine else np.empty(0, np.uint8)
     length = np.array([len(data)], np.int64)
     await comm.Bcast(length, root)
     if not mine:
         data = np.empty(int(length[0]), np.uint8)
     await comm.Bcast(_bytes(data), root)
-    return obj if mine else pickle.loads(data)
+    if mine:
+        return obj if root == comm.rank else None
+    return loaded(data)
 
 
 def _cut(data: Any, lengths: Sequence[int]) -> list[Any]:
@@ -104,8 +106,8 @@ def _cut(data: Any, lengths: Sequence[int]) -> list[Any]:
 async def gather(comm: Any, obj: Any, root: int) -> list[Any] | None:
     """All objects, at the root."""
     data = packed(obj)
-    mine = comm.rank == root
-    lengths = np.zeros(comm.size if mine else 0, np.int64)
+    mine = comm.is_root(root)
+    lengths = np.zeros(comm.reach if mine else 0, np.int64)
     await comm.Gather(np.array([len(data)], np.int64), lengths if mine else None, root)
     every = np.empty(int(lengths.sum()), np.uint8)
     await comm.Gatherv(_bytes(data), [every, lengths.tolist(), BYTE] if mine else None, root)
@@ -114,36 +116,62 @@ async def gather(comm: Any, obj: Any, root: int) -> list[Any] | None:
 
 async def scatter(comm: Any, objects: Iterable[Any] | None, root: int) -> Any:
     """The object for this rank."""
-    mine = comm.rank == root
-    every, lengths = _joined(objects, comm.size) if mine else (np.empty(0, np.uint8), [])
+    mine = comm.is_root(root)
+    every, lengths = _joined(objects, comm.reach) if mine else (np.empty(0, np.uint8), [])
     length = np.zeros(1, np.int64)
     await comm.Scatter(np.array(lengths, np.int64) if mine else None, length, root)
     data = np.empty(int(length[0]), np.uint8)
     await comm.Scatterv([every, lengths, BYTE] if mine else None, _bytes(data), root)
-    return pickle.loads(data)
+    return loaded(data)
 
 
 def _joined(objects: Iterable[Any] | None, size: int) -> tuple[Any, list[int]]:
     items = [packed(one) for one in objects] if objects is not None else []
     if len(items) != size:
         raise ValueError(f"expecting {size} items, got {len(items)}")
-    return np.concatenate(items), [len(one) for one in items]
+    return np.concatenate([np.empty(0, np.uint8), *items]), [len(one) for one in items]
 
 
 async def allgather(comm: Any, obj: Any) -> list[Any]:
     """All objects, at all."""
     data = packed(obj)
-    lengths = np.zeros(comm.size, np.int64)
+    lengths = np.zeros(comm.reach, np.int64)
     await comm.Allgather(np.array([len(data)], np.int64), lengths)
     every = np.empty(int(lengths.sum()), np.uint8)
     await comm.Allgatherv(_bytes(data), [every, lengths.tolist(), BYTE])
     return _cut(every, lengths.tolist())
 
 
+async def neighbor_allgather(comm: Any, obj: Any) -> list[Any]:
+    """The objects of all sources."""
+    data = packed(obj)
+    lengths = np.zeros(len(comm.topology.sources(comm.rank)), np.int64)
+    await comm.Neighbor_allgather(np.array([len(data)], np.int64), lengths)
+    every = np.empty(int(lengths.sum()), np.uint8)
+    await comm.Neighbor_allgatherv(_bytes(data), [every, lengths.tolist(), BYTE])
+    return _came(comm, every, lengths)
+
+
+def _came(comm: Any, every: Any, lengths: Any) -> list[Any]:
+    """The objects of all sources; None where there is none."""
+    found = iter(_cut(every, [one for one in lengths.tolist() if one]))
+    return [next(found) if one else None for one in lengths.tolist()]
+
+
+async def neighbor_alltoall(comm: Any, objects: Iterable[Any]) -> list[Any]:
+    """An object to each destination, one from each source."""
+    every, lengths = _joined(objects, len(comm.topology.destinations(comm.rank)))
+    theirs = np.zeros(len(comm.topology.sources(comm.rank)), np.int64)
+    await comm.Neighbor_alltoall(np.array(lengths, np.int64), theirs)
+    into = np.empty(int(theirs.sum()), np.uint8)
+    await comm.Neighbor_alltoallv([every, lengths, BYTE], [into, theirs.tolist(), BYTE])
+    return _came(comm, into, theirs)
+
+
 async def alltoall(comm: Any, objects: Iterable[Any]) -> list[Any]:
     """An object to and from each rank."""
-    every, lengths = _joined(objects, comm.size)
-    theirs = np.zeros(comm.size, np.int64)
+    every, lengths = _joined(objects, comm.reach)
+    theirs = np.zeros(comm.reach, np.int64)
     await comm.Alltoall(np.array(lengths, np.int64), theirs)
     into = np.empty(int(theirs.sum()), np.uint8)
     await comm.Alltoallv([every, lengths, BYTE], [into, theirs.tolist(), BYTE])

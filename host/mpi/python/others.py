@@ -1,8 +1,6 @@
 """Classes and constants of what is not supported: they can be named, and every use says so."""
 
-from typing import Any
-
-from .communicators import Comm, Intracomm
+from .communicators import Comm, Intercomm
 from .handles import Handle
 from .refused import refused, refuses
 
@@ -12,42 +10,7 @@ FUNCTIONS = ("Get_hw_resource_info Open_port Close_port Publish_name Unpublish_n
              "Lookup_name Register_datarep Flush_buffer Iflush_buffer")
 CONSTANTS = ("COMM_TYPE_HW_GUIDED "
              "COMM_TYPE_HW_UNGUIDED COMM_TYPE_RESOURCE_GUIDED MODE_RDONLY MODE_WRONLY MODE_RDWR "
-             "MODE_CREATE MODE_EXCL MODE_DELETE_ON_CLOSE MODE_APPEND SEEK_SET SEEK_CUR SEEK_END "
-             "UNWEIGHTED WEIGHTS_EMPTY")
-
-CART, GRAPH, DIST_GRAPH = 1, 2, 3
-ROOT = -4
-
-
-class Topocomm(Intracomm):
-    """A communicator with a topology."""
-
-
-class Cartcomm(Topocomm):
-    pass
-
-
-class Graphcomm(Topocomm):
-    pass
-
-
-class Distgraphcomm(Topocomm):
-    pass
-
-
-@refuses("Create_from_groups")
-class Intercomm(Comm):
-    """A communicator of two groups. There is the null one alone, which all calls refuse."""
-
-    def Get_remote_group(self) -> Any:
-        return self.inner
-
-    Get_remote_size = Get_remote_group
-
-    def Merge(self, high: bool = False) -> Any:
-        return self.inner
-
-
+             "MODE_CREATE MODE_EXCL MODE_DELETE_ON_CLOSE MODE_APPEND SEEK_SET SEEK_CUR SEEK_END")
 
 
 @refuses("Open Delete Create_errhandler")

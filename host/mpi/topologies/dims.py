@@ -1,6 +1,6 @@
 """How many processes lie along each dimension of a grid."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from ..errors import ErrorClass, MpiError
 
@@ -28,19 +28,56 @@ def dims_create(nodes: int, dims: Sequence[int]) -> list[int]:
         raise MpiError(ErrorClass.ERR_DIMS, f"Dims_create: {nodes} processes in a grid of {found}")
     if not free:
         return found
-    best = min(_factors(rest, free, rest), key=lambda some: (some[0] - some[-1], some))
-    given = iter(best)
+    given = iter(_closest(rest, free))
     return [one or next(given) for one in found]
 
 
-def _factors(product: int, count: int, most: int) -> Iterator[tuple[int, ...]]:
-    """All ``count`` numbers, each at most ``most``, with this ``product``, the largest first."""
+def _closest(product: int, count: int) -> list[int]:
+    """The ``count`` numbers of this ``product`` that are closest to each other, the largest
+    first; of several those whose last is the largest, then the last but one."""
+    divisors = _divisors(product)
+    best: list[int] = [product] + [1] * (count - 1)
+
+    def look(rest: int, left: int, chosen: list[int]) -> None:
+        nonlocal best
+        if left == 1:
+            whole = [*chosen, rest]
+            if rest <= chosen[-1] and _order(whole) < _order(best):
+                best = whole
+            return
+        for one in divisors:
+            if one > chosen[-1] or chosen[0] - one > best[0] - best[-1]:
+                continue
+            if rest % one == 0 and one ** left >= rest:
+                look(rest // one, left - 1, [*chosen, one])
+
     if count == 1:
-        if product <= most:
-            yield (product,)
-        return
-    small = {one for one in range(1, int(product ** 0.5) + 1) if product % one == 0}
-    for one in sorted(small | {product // each for each in small}, reverse=True):
-        if one <= most and one ** count >= product:
-            for others in _factors(product // one, count - 1, one):
-                yield one, *others
+        return best
+    for first in divisors:
+        if first ** count < product:
+            continue
+        least = first - (best[0] - best[-1])
+        if least > 0 and least ** count > product:
+            break
+        look(product // first, count - 1, [first])
+    return best
+
+
+def _order(numbers: Sequence[int]) -> tuple[int, list[int]]:
+    """What is less for numbers that are closer to each other."""
+    return numbers[0] - numbers[-1], [-one for one in reversed(numbers)]
+
+
+def _divisors(number: int) -> list[int]:
+    """All, the smallest first."""
+    found, prime, rest = [1], 2, number
+    while rest > 1:
+        if prime * prime > rest:
+            prime = rest
+        power, more = 1, list(found)
+        while rest % prime == 0:
+            rest //= prime
+            power *= prime
+            found += [one * power for one in more]
+        prime += 1
+    return sorted(found)

@@ -149,7 +149,7 @@ async def create_dist_graph(comm: Any, sources: Sequence[int], degrees: Sequence
     await comm.Allgather(np.array([len(every), weights is not None], np.int64), counts)
     edges = np.zeros((int(counts[:, 0].sum()), 3), np.int64)
     await comm.Allgatherv(mine.reshape(-1), [edges.reshape(-1), (3 * counts[:, 0]).tolist()])
-    weighted = bool(counts[counts[:, 0] > 0, 1].any() if counts[:, 0].any() else weights)
+    weighted = bool(counts[:, 1].any())
     made = await agreed(comm, comm.group, f"{comm.name}.{call}")
     came = edges[edges[:, 1] == comm.rank]
     go = edges[edges[:, 0] == comm.rank]

@@ -13,13 +13,25 @@ In the order in which to read:
 - :mod:`.matched`: Messages that a probe has taken
 - :mod:`.attached`: The buffer of buffered sends
 - :mod:`.comm`: The classes Comm and Intracomm, with all their calls
+- :mod:`.topologies`: Communicators with a topology
+- :mod:`.intercomm`: Communicators of two groups
 """
 
 from .attached import Attach_buffer, Detach_buffer
 from .comm import COMM_NULL, COMM_SELF, COMM_TYPE_SHARED, COMM_WORLD, Comm, Intracomm
+from .intercomm import Intercomm
 from .matched import NO_PROC, Message
 from .state import APPNUM, IO, LASTUSEDCODE, TAG_UB, UNIVERSE_SIZE, WTIME_IS_GLOBAL
+from .topologies import (
+    UNWEIGHTED,
+    WEIGHTS_EMPTY,
+    Cartcomm,
+    Distgraphcomm,
+    Graphcomm,
+    Topocomm,
+)
 
-__all__ = ["APPNUM", "Attach_buffer", "COMM_NULL", "COMM_SELF", "COMM_TYPE_SHARED",
-           "COMM_WORLD", "Comm", "Detach_buffer", "IO", "Intracomm", "LASTUSEDCODE", "Message",
-           "NO_PROC", "TAG_UB", "UNIVERSE_SIZE", "WTIME_IS_GLOBAL"]
+__all__ = ["APPNUM", "Attach_buffer", "COMM_NULL", "COMM_SELF", "COMM_TYPE_SHARED", "COMM_WORLD",
+           "Cartcomm", "Comm", "Detach_buffer", "Distgraphcomm", "Graphcomm", "IO", "Intercomm",
+           "Intracomm", "LASTUSEDCODE", "Message", "NO_PROC", "TAG_UB", "Topocomm",
+           "UNIVERSE_SIZE", "UNWEIGHTED", "WEIGHTS_EMPTY", "WTIME_IS_GLOBAL"]

@@ -4,7 +4,9 @@ from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
 from ... import communicator
+from ... import info as library
 from ... import status as statuses_
+from ...constants import UNDEFINED
 from ...sync import RankError, current
 from ..attributes import Attributed
 from ..errors import CLASSES, RETURN, Errhandler, Exception, blocking, completing
@@ -58,31 +60,28 @@ class Communicator(Attributed):
         return self.Get_group()
 
     def Is_inter(self) -> bool:
-        self.inner  # noqa: B018 — refuses the null handle
-        return False
+        return self.inner.peers is not self.inner.group
 
     def Is_intra(self) -> bool:
-        self.inner  # noqa: B018 — refuses the null handle
-        return True
+        return not self.Is_inter()
 
     is_inter = property(Is_inter)
     is_intra = property(Is_intra)
 
     def Get_topology(self) -> int:
-        self.inner  # noqa: B018 — refuses the null handle
-        return -32766
+        topology = self.inner.topology
+        return UNDEFINED if topology is None else topology.kind
 
     topology = property(Get_topology)
 
     @property
     def is_topo(self) -> bool:
-        return False
+        return bool(self) and self.inner.topology is not None
 
     def Get_name(self) -> str:
-        return self._state.name if self else "MPI_COMM_NULL"
+        return self.inner.title if self else "MPI_COMM_NULL"
 
     def Set_name(self, name: str) -> None:
-        self._state.name = name
         self.inner.Set_name(name)
 
     name = property(Get_name, Set_name)
@@ -114,7 +113,7 @@ class Communicator(Attributed):
 
     @property
     def _attributes(self) -> dict[int, Any]:
-        return self._state.attributes
+        return self.inner.attributes
 
     def Get_attr(self, keyval: int) -> Any:
         self.inner  # noqa: B018 — refuses the null handle
@@ -123,10 +122,10 @@ class Communicator(Attributed):
         return super().Get_attr(keyval)
 
     def Set_info(self, info: Info) -> None:
-        self._state.info = dict(info.items())
+        self.inner.info = library.Info(info.items())
 
     def Get_info(self) -> Info:
-        return Info.Create(dict(self._state.info))
+        return Info.standing_for(library.Info(self.inner.info))
 
     @property
     def info(self) -> Info:

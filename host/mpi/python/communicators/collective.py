@@ -1,5 +1,5 @@
-"""What collective calls on buffers ask of the library. Buffers that count at the root alone are not
-looked at elsewhere."""
+"""What collective calls on buffers ask of the library. Buffers that do not count, as others do at
+the root alone, are not looked at."""
 
 from collections.abc import Sequence
 from operator import index
@@ -27,6 +27,11 @@ def _in_place(buf: Any, readonly: bool = True) -> Any:
     return collectives.IN_PLACE if _is_in_place(buf) else simple(buf, readonly)
 
 
+def _own(comm: Any, buf: Any, readonly: bool, root: int) -> Any:
+    """The buffer of this rank's own part."""
+    return _in_place(buf, readonly) if comm.inner.takes_part(root) else None
+
+
 def _op(op: Op | None) -> Any:
     return DEFAULT.inner if op is None else op.inner
 
@@ -38,72 +43,75 @@ def barrier(_: Any) -> tuple[Any, ...]:
 
 def bcast(comm: Any, buf: Any, root: int = 0) -> tuple[Any, ...]:
     """``buf`` of ``root`` to all."""
-    return simple(buf, comm.rank == root), index(root)
+    if not (comm.inner.takes_part(root) or comm.inner.is_root(root)):
+        return None, index(root)
+    return simple(buf, comm.inner.is_root(root)), index(root)
 
 
 def gather(comm: Any, sendbuf: Any, recvbuf: Any, root: int = 0) -> tuple[Any, ...]:
     """Each rank's buffer to ``root``."""
-    into = simple(recvbuf, False, comm.size) if comm.rank == root else None
-    return _in_place(sendbuf), into, index(root)
+    into = simple(recvbuf, False, comm.inner.reach) if comm.inner.is_root(root) else None
+    return _own(comm, sendbuf, True, root), into, index(root)
 
 
 def gatherv(comm: Any, sendbuf: Any, recvbuf: Any, root: int = 0) -> tuple[Any, ...]:
     """Each rank's buffer, of its own length, to ``root``."""
-    into = vector(recvbuf, False, comm.size) if comm.rank == root else None
-    return _in_place(sendbuf), into, index(root)
+    into = vector(recvbuf, False, comm.inner.reach) if comm.inner.is_root(root) else None
+    return _own(comm, sendbuf, True, root), into, index(root)
 
 
 def scatter(comm: Any, sendbuf: Any, recvbuf: Any, root: int = 0) -> tuple[Any, ...]:
     """A part of ``root``'s buffer to each rank."""
-    out = simple(sendbuf, True, comm.size) if comm.rank == root else None
-    return out, _in_place(recvbuf, False), index(root)
+    out = simple(sendbuf, True, comm.inner.reach) if comm.inner.is_root(root) else None
+    return out, _own(comm, recvbuf, False, root), index(root)
 
 
 def scatterv(comm: Any, sendbuf: Any, recvbuf: Any, root: int = 0) -> tuple[Any, ...]:
     """A part of its own length of ``root``'s buffer to each rank."""
-    out = vector(sendbuf, True, comm.size) if comm.rank == root else None
-    return out, _in_place(recvbuf, False), index(root)
+    out = vector(sendbuf, True, comm.inner.reach) if comm.inner.is_root(root) else None
+    return out, _own(comm, recvbuf, False, root), index(root)
 
 
 def allgather(comm: Any, sendbuf: Any, recvbuf: Any) -> tuple[Any, ...]:
     """Each rank's buffer to all."""
-    return _in_place(sendbuf), simple(recvbuf, False, comm.size)
+    return _in_place(sendbuf), simple(recvbuf, False, comm.inner.reach)
 
 
 def allgatherv(comm: Any, sendbuf: Any, recvbuf: Any) -> tuple[Any, ...]:
     """Each rank's buffer, of its own length, to all."""
-    return _in_place(sendbuf), vector(recvbuf, False, comm.size)
+    return _in_place(sendbuf), vector(recvbuf, False, comm.inner.reach)
 
 
 def alltoall(comm: Any, sendbuf: Any, recvbuf: Any) -> tuple[Any, ...]:
     """A part to and from each rank."""
-    out = collectives.IN_PLACE if _is_in_place(sendbuf) else simple(sendbuf, True, comm.size)
-    return out, simple(recvbuf, False, comm.size)
+    out = collectives.IN_PLACE if _is_in_place(sendbuf) else simple(sendbuf, True, comm.inner.reach)
+    return out, simple(recvbuf, False, comm.inner.reach)
 
 
 def alltoallv(comm: Any, sendbuf: Any, recvbuf: Any) -> tuple[Any, ...]:
     """A part of its own length to and from each rank."""
-    out = collectives.IN_PLACE if _is_in_place(sendbuf) else vector(sendbuf, True, comm.size)
-    return out, vector(recvbuf, False, comm.size)
+    out = collectives.IN_PLACE if _is_in_place(sendbuf) else vector(sendbuf, True, comm.inner.reach)
+    return out, vector(recvbuf, False, comm.inner.reach)
 
 
 def alltoallw(comm: Any, sendbuf: Any, recvbuf: Any) -> tuple[Any, ...]:
     """A part of a datatype of its own to and from each rank."""
-    out = collectives.IN_PLACE if _is_in_place(sendbuf) else typed(sendbuf, True, comm.size)
-    return out, typed(recvbuf, False, comm.size)
+    out = collectives.IN_PLACE if _is_in_place(sendbuf) else typed(sendbuf, True, comm.inner.reach)
+    return out, typed(recvbuf, False, comm.inner.reach)
 
 
 def reduce(comm: Any, sendbuf: Any, recvbuf: Any, op: Op | None = None, root: int = 0
            ) -> tuple[Any, ...]:
     """``op`` over all, to ``root``."""
-    out, into = _in_place(sendbuf), simple(recvbuf, False) if comm.rank == root else None
+    into = simple(recvbuf, False) if comm.inner.is_root(root) else None
+    out = _own(comm, sendbuf, True, root)
     _check_alike(out, into)
     return out, into, _op(op), index(root)
 
 
 def _check_alike(out: Any, into: Any, count: int | None = None) -> None:
     """Refuse a reduction of other elements, or of other than ``count``, than its result has."""
-    if into is None or out is collectives.IN_PLACE:
+    if into is None or out is None or out is collectives.IN_PLACE:
         return
     if out[2] is not into[2]:
         raise ValueError("mismatch in send and receive MPI datatypes")

@@ -6,8 +6,7 @@ from typing import Any, TypeVar
 
 from ... import communicator
 from ... import status as statuses_
-from ...constants import ANY_SOURCE, ANY_TAG, PROC_NULL, UNDEFINED
-from ...sync import current
+from ...constants import ANY_SOURCE, ANY_TAG, COMM_TYPE_SHARED, PROC_NULL, UNDEFINED
 from .. import objects
 from ..groups import Group
 from ..info import Info
@@ -21,20 +20,40 @@ from .matched import NO_PROC, Message
 from .state import Predefined, State
 from .ways import all_ways, begun, persistent, waits
 
-__all__ = ["COMM_NULL", "COMM_SELF", "COMM_WORLD", "Comm", "Intracomm"]
+__all__ = ["COMM_NULL", "COMM_SELF", "COMM_TYPE_SHARED", "COMM_WORLD", "Comm", "Intracomm"]
 
 Own = TypeVar("Own", bound="Comm")
-COMM_TYPE_SHARED = 1
 """Split by which ranks share memory."""
 
 
-@refuses("Iagree Psend_init Precv_init Idup Idup_with_info Revoke Is_revoked Get_failed "
+@refuses("Iagree Psend_init Precv_init Revoke Is_revoked Get_failed "
          "Ack_failed Agree Shrink Ishrink Iflush_buffer Flush_buffer Join")
 class Comm(Communicator):
     """A communicator."""
 
     parent: Any = None
     """The null communicator between this program and one that has spawned it."""
+
+    def __new__(cls: type[Own], other: Any = None) -> Own:
+        made = super().__new__(cls, other)
+        if made._of is not None and not cls._fits(made):
+            raise TypeError(f"{cls.__name__} of a communicator of another kind")
+        return made
+
+    @classmethod
+    def _fits(cls, comm: Any) -> bool:
+        """Whether the communicator is of this class."""
+        return True
+
+    @classmethod
+    def fromint(cls: type[Own], number: int, /) -> Own:
+        made, kind = super().fromint(number), cls
+        while made and (closer := next((one for one in kind.__subclasses__() if one._fits(made)),
+                                       None)):
+            kind = closer
+        return kind.standing_for(made._of)
+
+    fromhandle = f2py = fromint
 
     # Others made of it
 
@@ -47,8 +66,7 @@ class Comm(Communicator):
 
     def Dup(self: Own, info: Info | None = None) -> Own:
         made = self._made(self._wait(self.inner.Dup()), type(self))
-        made._of.attributes = self._keyvals().copied(self, self._state.attributes)
-        made._of.info = dict(self._state.info)
+        made.inner.attributes = self._copied()
         if info is not None:
             made.Set_info(info)
         return made
@@ -60,18 +78,39 @@ class Comm(Communicator):
         return self.Dup()
 
     def Create(self, group: Group) -> "Intracomm":
-        return self._made(self._wait(self.inner.Create(group.inner)), Intracomm)
+        return self._made(self._wait(self.inner.Create(group.inner)), self._plain())
+
+    def _plain(self) -> type[Any]:
+        """The class of others made of it, without a topology."""
+        return Intracomm
 
     def Split(self, color: int = 0, key: int = 0) -> "Intracomm":
-        return self._made(self._wait(self.inner.Split(color, key)), Intracomm)
+        return self._made(self._wait(self.inner.Split(color, key)), self._plain())
 
     def Split_type(self, split_type: int, key: int = 0, info: Info | None = None) -> "Intracomm":
         """Those on the same node."""
-        if split_type == UNDEFINED:
-            return self.Split(UNDEFINED, key)
-        if split_type != COMM_TYPE_SHARED:
+        if split_type not in (COMM_TYPE_SHARED, UNDEFINED):
             raise NotImplementedError("Split_type splits by shared memory alone")
-        return self.Split(current().node.number, key)
+        return self._made(self._wait(self.inner.Split_type(split_type, key)), Intracomm)
+
+    def Idup(self: Own, info: Info | None = None) -> tuple[Own, Request]:
+        """The duplicate may be used when the request has ended."""
+        duplicate = type(self)()
+        attributes = self._copied()
+        made: list[communicator.Comm] = []
+        idup: Any = self.inner.Idup(made)
+        request = self._wait(idup)
+
+        def load(_: Any) -> None:
+            duplicate._of = State(made[0])
+            made[0].handle, made[0].attributes = type(self).standing_for(duplicate._of), attributes
+            if info is not None:
+                duplicate.Set_info(info)
+
+        return duplicate, Request.standing_for(Operation(request, load=load))
+
+    def Idup_with_info(self: Own, info: Info) -> tuple[Own, Request]:
+        return self.Idup(info)
 
     @classmethod
     def Get_parent(cls) -> Any:
@@ -233,11 +272,25 @@ class Comm(Communicator):
         return objects.fold(self.allgather(sendobj), _on_objects(op))
 
 
-@refuses("Create_from_group Create_group Create_cart Create_graph Create_dist_graph_adjacent "
-         "Create_dist_graph "
-         "Create_intercomm Cart_map Graph_map Spawn Spawn_multiple Accept Connect")
+@refuses("Create_from_group Spawn Spawn_multiple Accept Connect")
 class Intracomm(Comm):
-    """A communicator of one group."""
+    """A communicator of one group. What has a topology, or two groups, is made by functions of
+    those files (:mod:`.topologies`, :mod:`.intercomm`)."""
+
+    @classmethod
+    def _fits(cls, comm: Any) -> bool:
+        return not comm.Is_inter()
+
+    Create_cart: Any
+    Create_graph: Any
+    Create_dist_graph: Any
+    Create_dist_graph_adjacent: Any
+    Cart_map: Any
+    Graph_map: Any
+    Create_intercomm: Any
+
+    def Create_group(self, group: Group, tag: int = 0) -> "Intracomm":
+        return self._made(self._wait(self.inner.Create_group(group.inner)), Intracomm)
 
     Scan, Iscan, Scan_init = all_ways("Scan", collective.reduce_all)
     Exscan, Iexscan, Exscan_init = all_ways("Exscan", collective.reduce_all)

@@ -1,10 +1,9 @@
 """What a communicator's handles stand for."""
 
 from collections.abc import Callable
-from typing import Any
 
 from ... import communicator
-from ...constants import MAX_TAG, PROC_NULL
+from ...constants import ANY_SOURCE, MAX_TAG
 from ...sync import current
 from ..errors import last_used_code
 from ..handles import given
@@ -14,7 +13,7 @@ __all__ = ["APPNUM", "GIVEN", "IO", "LASTUSEDCODE", "State", "TAG_UB", "UNIVERSE
 
 TAG_UB, IO, WTIME_IS_GLOBAL, UNIVERSE_SIZE, APPNUM, LASTUSEDCODE = range(1, 7)
 GIVEN: dict[int, Callable[[], int]] = {
-    TAG_UB: lambda: MAX_TAG, WTIME_IS_GLOBAL: lambda: 1, IO: lambda: PROC_NULL,
+    TAG_UB: lambda: MAX_TAG, WTIME_IS_GLOBAL: lambda: 1, IO: lambda: ANY_SOURCE,
     UNIVERSE_SIZE: lambda: current().mpi.size, APPNUM: lambda: 0, LASTUSEDCODE: last_used_code}
 """What gives the attributes that MPI defines, by key."""
 
@@ -22,11 +21,8 @@ GIVEN: dict[int, Callable[[], int]] = {
 class State:
     """A communicator of one rank; ``comm`` is the library's."""
 
-    def __init__(self, comm: communicator.Comm, name: str = "") -> None:
+    def __init__(self, comm: communicator.Comm) -> None:
         self.comm = comm
-        self.name = name
-        self.attributes: dict[int, Any] = {}
-        self.info: dict[str, str] = {}
 
 
 class Predefined:
@@ -42,4 +38,4 @@ class Predefined:
     def _made(self) -> State:
         comm = getattr(current().mpi, self.name)
         comm.handle = given(self.name)
-        return State(comm, f"MPI_{self.name}")
+        return State(comm)

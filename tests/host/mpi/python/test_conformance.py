@@ -29,11 +29,13 @@ SHOWN = 2
 TRIES = 30
 C = "mpi4py's structures in C"
 GPU = "memory of GPUs"
-WANTED = """address attributes buffer cco_buf cco_nb_buf cco_nb_vec cco_obj cco_pr_buf cco_pr_vec
-cco_vec comm datatype environ errhandler errorcode exceptions group handle info mpimem msgspec
-msgzero objmodel op p2p_buf p2p_buf_matched p2p_obj p2p_obj_matched pack pickle request status
-subclass threads""".split()
-LONG = "cco_buf cco_nb_buf cco_nb_vec cco_pr_buf cco_pr_vec cco_vec msgspec".split()
+WANTED = """address attributes buffer cco_buf cco_buf_inter cco_nb_buf cco_nb_vec cco_ngh_buf
+cco_ngh_obj cco_obj cco_obj_inter cco_pr_buf cco_pr_ngh_buf cco_pr_vec cco_vec cco_vec_inter comm
+comm_inter comm_topo datatype environ errhandler errorcode exceptions group handle info mpimem
+msgspec msgzero objmodel op p2p_buf p2p_buf_matched p2p_obj p2p_obj_matched pack pickle request
+status subclass threads""".split()
+LONG = """cco_buf cco_buf_inter cco_nb_buf cco_nb_vec cco_pr_buf cco_pr_vec cco_vec cco_vec_inter
+msgspec""".split()
 """Files that take long, and run on SHOWN ranks alone."""
 RANKS = {ranks: WANTED if ranks == SHOWN else [one for one in WANTED if one not in LONG]
          for ranks in (2, 3, 4)}
@@ -49,8 +51,6 @@ OUT = {
 }
 """Tests out of scope, of files that are not, and why."""
 OTHERS = {
-    "cco_buf_inter, cco_obj_inter, cco_vec_inter, comm_inter": "intercommunicators",
-    "cco_ngh_buf, cco_ngh_obj, cco_pr_ngh_buf, comm_topo": "topologies",
     "win, rma, rma_nb": "one-sided communication",
     "file, io": "files",
     "dynproc, spawn": "processes that a program starts",
