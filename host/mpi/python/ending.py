@@ -29,7 +29,9 @@ def executed(rank: Rank, file: Path, code: CodeType, names: dict[str, Any]) -> E
     except SystemExit as end:
         return _exited(rank, end.code)
     except Stuck:
-        raise
+        if rank.fate is None:
+            raise
+        return End(1, rank.fate)  # it waits for a thread that has ended
     except Exception as error:
         line = _told(rank.number, file, error)
         failure = rank.fate or RankError(line)

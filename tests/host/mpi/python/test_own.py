@@ -337,6 +337,15 @@ def test_a_call_from_another_thread(fails, call, wait, then):
         "rank 1: thread worker calls MPI, which only the program's first thread may")
 
 
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_a_call_from_a_thread_for_which_the_program_waits_for_ever(fails):
+    """The watchdog ends the wait."""
+    assert fails(THREAD.format(call="MPI.Wtime()", then="", wait="""thread.join()
+    from nicbed.host.runtime import Stuck
+    raise Stuck('waited')""")) == (
+        "rank 1: thread worker calls MPI, which only the program's first thread may")
+
+
 def test_a_call_from_a_pool_of_threads(fails):
     assert "rank 1: thread ThreadPoolExecutor-" in fails("""
 from concurrent.futures import ThreadPoolExecutor
