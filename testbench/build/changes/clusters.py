@@ -2,6 +2,7 @@
 
 from collections.abc import Set
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from .accesses import Statement, statement
 from .groups import Groups
@@ -153,7 +154,7 @@ class _Atom:
         self.inputs = set[str]().union(*(one.reads for one in self.statements)) - self.outputs
         self.size = sum(one.size for one in self.statements)
 
-    @property
+    @cached_property
     def path(self) -> tuple[str, ...]:
         """Of the block that the first variable which is written is of."""
         first = next((key for one in self.statements for key in one.writes), "")
@@ -190,6 +191,7 @@ def _of_phase(model: Model, number: int, phase: Phase, blocks: Set[str]) -> list
     scope = model.scope(phase)
     atoms = _atoms([statement(part, scope) for text in phase.body
                     for part in taken_apart(text, scope)])
+    steady = {atom.first: atom.always(blocks) for atom in atoms.values()}
     ready = [atom for atom in atoms.values() if not atom.before]
     found: list[Cluster] = []
     path: tuple[str, ...] = ()
@@ -199,7 +201,7 @@ def _of_phase(model: Model, number: int, phase: Phase, blocks: Set[str]) -> list
         most = ALWAYS_SIZE if cluster.always else SIZE
         best, share = None, SHARE
         for atom in ready if cluster.size < most else ():
-            if atom.always(blocks) != cluster.always or 2 * (cluster.size + atom.size) > 3 * most:
+            if steady[atom.first] != cluster.always or 2 * (cluster.size + atom.size) > 3 * most:
                 continue
             common = (len(atom.inputs & cluster.known) / max(len(atom.inputs), 1)
                       + (cluster.always or atom.path[:len(path)] == path))
@@ -212,7 +214,7 @@ def _of_phase(model: Model, number: int, phase: Phase, blocks: Set[str]) -> list
         chosen = fitting(found[-1]) if found else None
         if chosen is None:
             chosen = ready[0]
-            found.append(Cluster(number, chosen.always(blocks)))
+            found.append(Cluster(number, steady[chosen.first]))
             path = chosen.path
         ready.remove(chosen)
         found[-1].known |= chosen.inputs | chosen.outputs

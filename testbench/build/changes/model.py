@@ -1,6 +1,7 @@
 """What Verilator wrote: the members of a model, and its statements by what triggers them."""
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -104,6 +105,8 @@ _MEMORY = re.compile(r"^\s+VlUnpacked<.*> (\w+);", re.MULTILINE)
 _LOCAL = re.compile(r"(?:([CSIQ]Data)/\*\d+:\d+\*/|VlWide<(\d+)>/\*\d+:\d+\*/) (\w+);")
 _TRIGGER = re.compile(r"if \(\((0x[0-9a-f]+|\d+)ULL & vlSelfRef\.__VnbaTriggered\[0U\]\)\) \{")
 _MARK = re.compile(r"[{}();]")
+_CALLED = re.compile(r"\b(\w+)\(vlSelf\);")
+_PAIRS = {"{": re.compile(r"[{}]"), "(": re.compile(r"[()]")}
 _OUTSIDE = re.compile(r"^void (\w+Vdpiimwrap\w+)\(([^;{]*?)\)(?=\s*[{;])", re.MULTILINE)
 
 
@@ -115,16 +118,12 @@ def is_slow(file: Path) -> bool:
 def enclosed(text: str, opening: int) -> tuple[str, int]:
     """What is between the bracket at ``opening`` and its other, and where that one ends."""
     bracket = text[opening]
-    other = {"{": "}", "(": ")"}[bracket]
     depth = 0
-    for at in range(opening, len(text)):
-        if text[at] == bracket:
-            depth += 1
-        elif text[at] == other:
-            depth -= 1
-            if not depth:
-                return text[opening + 1:at], at + 1
-    raise NotKnown(f"no {other}")
+    for mark in _PAIRS[bracket].finditer(text, opening):
+        depth += 1 if mark.group() == bracket else -1
+        if not depth:
+            return text[opening + 1:mark.start()], mark.end()
+    raise NotKnown(f"no bracket that ends a {bracket}")
 
 
 def statements(body: str) -> list[str]:
@@ -265,10 +264,11 @@ def read_model(work: Path, name: str) -> Model:
     functions = _functions(name, {file: text for file, text in texts.items()
                                   if not is_slow(file)})
     phases, replaced = _phases(name, functions)
+    called = Counter(callee for file, text in texts.items() if not is_slow(file)
+                     for callee in _CALLED.findall(text))
     for function in functions.values():
         # A call from anywhere else would change variables behind the clusters' back.
-        calls = sum(len(re.findall(rf"\b{function.name}\(vlSelf\);", text))
-                    for file, text in texts.items() if not is_slow(file))
+        calls = called[function.name]
         if calls != (function in replaced):
             raise NotKnown(f"{function.name} is called {calls} times")
         if not calls:

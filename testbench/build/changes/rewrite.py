@@ -298,7 +298,8 @@ def _settling(model: Model, texts: dict[Path, str]) -> None:
     were."""
     for function in model.replaced:
         call = re.compile(rf"\b{function.name}(?=\()")
-        callers = [file for file in texts if is_slow(file) and call.search(texts[file])]
+        callers = [file for file in texts if is_slow(file) and f"{function.name}(" in texts[file]
+                   and call.search(texts[file])]
         for file in callers:
             texts[file] = call.sub(f"{function.name}__settle", texts[file])
         if callers:
