@@ -9,6 +9,7 @@ In the order in which to read:
 - ``include/mpi.h``: What a program includes: all calls and constants of MPI 3.1, in parts
 - :mod:`.header`: The calls and constants of mpi.h, and the definitions of its calls in C
 - ``runtime.c``: Beneath a program: its calls go to Python, its end does not end the process
+- ``libc.c``: Beneath a program: what the C library keeps for a process, each rank for itself
 - :mod:`.compiler`: C sources become a shared library
 - :mod:`.memory`: A program's memory
 - :mod:`.handles`: Handles of a program: numbers that stand for communicators, datatypes and others

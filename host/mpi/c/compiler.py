@@ -73,12 +73,13 @@ def compile_program(places: Sequence[Path], work: Path, flags: str = "") -> Path
     beneath = work / "beneath.c"
     beneath.write_text(INCLUDE.with_name("runtime.c").read_text(encoding="utf-8")
                        + "\n" + definitions())
+    libc = INCLUDE.with_name("libc.c")
     library = work / "program.so"
     own = [f"-I{folder}" for folder in dict.fromkeys(file.resolve().parent for file in files)]
     done = subprocess.run(
         [*tools.COMPILER, "cc", *FLAGS, f"-I{INCLUDE}", *own,
-         *shlex.split(flags), *map(str, files.values()), str(beneath), "-o",
-         str(library), "-lm"], capture_output=True, text=True, env=tools.environment())
+         *shlex.split(flags), *map(str, files.values()), str(beneath), str(libc),
+         "-o", str(library), "-lm"], capture_output=True, text=True, env=tools.environment())
     if done.returncode:
         log = done.stderr
         errors = [line for line in log.splitlines() if "error:" in line]

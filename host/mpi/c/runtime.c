@@ -13,6 +13,8 @@ typedef intptr_t nicbed_word;
 typedef int nicbed_function(int number, nicbed_word *arguments);
 
 int main(int argc, char **argv);
+void nicbed_libc(int rank);         /* libc.c */
+void nicbed_at_end(int status);
 
 enum { LEAVE = -2147483647 - 1, ABORTED = 134 };
 
@@ -30,8 +32,11 @@ int nicbed_start(nicbed_function *calls, int rank, volatile int *shared, int arg
     running = shared;
     *running = own;
     optind = 1;  /* getopt's, which the copies share: another rank has used it up */
-    if (!setjmp(end))
+    nicbed_libc(own);
+    if (!setjmp(end)) {
         status = main(argc, argv);
+        nicbed_at_end(status);
+    }
     *running = -1;
     fflush(NULL);
     return status;
@@ -81,30 +86,31 @@ int nicbed_status(void)
 }
 
 /* In place of the C library's, for calls from the program. */
-__attribute__((noreturn)) void exit(int code)
+__attribute__((noreturn)) void _exit(int code)
 {
     status = code;
     leave();
 }
 
-__attribute__((noreturn)) void _exit(int code)
+__attribute__((noreturn)) void exit(int code)
 {
-    exit(code);
+    nicbed_at_end(code);
+    _exit(code);
 }
 
 __attribute__((noreturn)) void _Exit(int code)
 {
-    exit(code);
+    _exit(code);
 }
 
 __attribute__((noreturn)) void quick_exit(int code)
 {
-    exit(code);
+    _exit(code);
 }
 
 __attribute__((noreturn)) void abort(void)
 {
-    exit(ABORTED);
+    _exit(ABORTED);
 }
 
 /* What assert() calls; the C library's would end the process. */
@@ -112,7 +118,7 @@ __attribute__((noreturn)) void __assert_fail(const char *condition, const char *
                                              unsigned line, const char *function)
 {
     fprintf(stderr, "%s:%u: %s: assertion `%s' failed\n", file, line, function, condition);
-    exit(ABORTED);
+    _exit(ABORTED);
 }
 
 /* A crash of a rank is one line, and the end of the process. */
