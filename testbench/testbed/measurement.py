@@ -14,6 +14,7 @@ from ..errors import UserError
 if TYPE_CHECKING:
     from ..apps import App
     from ..benches import Bench
+    from .listener import Listener
 
 __all__ = ["AREA", "Measurement", "area", "benchmark", "experiment", "mpi_program", "program"]
 
@@ -152,9 +153,9 @@ def experiment(file: Path, arguments: Sequence[str], description: Description, *
 
 
 def mpi_program(files: Sequence[Path], arguments: Sequence[str], description: Description, *,
-                sim: str, work: Path, flags: str) -> Measurement:
+                sim: str, work: Path, flags: str, listener: "Listener") -> Measurement:
     """The program of MPI in ``files``, which gets ``arguments``; a library of it is made in the
-    folder ``work``.
+    folder ``work``, of which ``listener`` is told.
 
     Raises
     ------
@@ -167,5 +168,5 @@ def mpi_program(files: Sequence[Path], arguments: Sequence[str], description: De
     name = f"{_PACKAGE}.testbench.testbed.mpi_program"
     parameters = {"arguments": given, **({"cflags": flags} if flags else {})}
     return Measurement(files[0].stem, "mpi", sim, description, parameters, f"{name}:run",
-                       {"file": str(built(files, work, flags)), "name": str(files[0]),
+                       {"file": str(built(files, work, flags, listener)), "name": str(files[0]),
                         "arguments": given}, name, pure=False)

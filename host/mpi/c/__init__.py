@@ -10,7 +10,9 @@ In the order in which to read:
 - :mod:`.header`: The calls and constants of mpi.h, and the definitions of its calls in C
 - ``runtime.c``: Beneath a program: its calls go to Python, its end does not end the process
 - ``libc.c``: Beneath a program: what the C library keeps for a process, each rank for itself
-- :mod:`.compiler`: C sources become a shared library
+- :mod:`.cplusplus`: Sources in C++, and the library that they need
+- :mod:`.compiler`: C and C++ sources become a shared library
+- :mod:`.shared`: What the ranks of a program cannot have for themselves
 - :mod:`.memory`: A program's memory
 - :mod:`.handles`: Handles of a program: numbers that stand for communicators, datatypes and others
 - :mod:`.calls`: The calls of mpi.h, by name: communicators, groups, errors, beginning and end
@@ -29,5 +31,6 @@ In the order in which to read:
 
 from .compiler import CompileError, compile_program
 from .program import c_program
+from .shared import shared
 
-__all__ = ["CompileError", "c_program", "compile_program"]
+__all__ = ["CompileError", "c_program", "compile_program", "shared"]

@@ -1,6 +1,7 @@
 /* Beneath a C program that nicbed loads, a copy of it for each rank: its calls go to Python and come
  * back, and its end does not end the process. The definitions of mpi.h's calls follow (header.py). */
 
+#define _GNU_SOURCE
 #include <setjmp.h>
 #include <signal.h>
 #include <stdint.h>
@@ -8,6 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+/* By the C library's other names: a program that uses these itself is warned (shared.py). */
+int __sigaction(int number, const struct sigaction *action, struct sigaction *before);
+void (*bsd_signal(int number, void (*handler)(int)))(int);
+#define sigaction(...) __sigaction(__VA_ARGS__)
+#define signal(...) bsd_signal(__VA_ARGS__)
 
 typedef intptr_t nicbed_word;
 typedef int nicbed_function(int number, nicbed_word *arguments);

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from nicbed.firmware import tools
-from nicbed.host.mpi.c import compile_program
+from nicbed.host.mpi.c import compile_program, shared
 from nicbed.host.mpi.sync import RankError
 
 from tests.host.mpi.c.test_program import run
@@ -80,3 +80,14 @@ def test_functions_of_the_program_with_such_names(tmp_path: Path) -> None:
         "int main(void) { return rand() != 1.5 || read(4) != 4 || random; }\n")
     library = compile_program([tmp_path / "names.c"], tmp_path)
     assert run(library, 2)[0] == [0, 0]
+
+
+@pytest.mark.parametrize("body, line", [
+    ("return atoi(getenv(\"A\")) + rand()", ""),
+    ("return putenv(\"A=1\") + (signal(SIGINT, SIG_IGN) == SIG_ERR)",
+     "the program calls putenv, signal: all ranks share the environment and signal handlers "
+     "(docs/mpi.md)")])
+def test_what_ranks_share_is_told(tmp_path: Path, body: str, line: str) -> None:
+    (tmp_path / "a.c").write_text(
+        f"#include <signal.h>\n#include <stdlib.h>\nint main(void) {{ {body}; }}\n")
+    assert shared(compile_program([tmp_path / "a.c"], tmp_path)) == line
