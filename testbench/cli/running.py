@@ -90,7 +90,7 @@ def app(ctx: click.Context, names: tuple[str, ...], cflags: str, layer: str | No
     cg, mg, ft, lu, sp or bt. Check its answer; print where its time went by process, and its
     messages; draw a plot, write its result file.
 
-    Or run a program of MPI as it was written: FILE.py, for mpi4py, or FILE.c, several of them, or
+    Or run a program of MPI as it was written: FILE.py, for mpi4py, FILE.c, FILE.cpp, several, or
     their folder. What comes after -- are its arguments."""
     from ..commands.app import run_app
     from ..commands.program import is_program, run_program

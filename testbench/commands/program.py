@@ -1,4 +1,4 @@
-"""``nicbed app FILE``: a program of MPI, in Python or C, written for blocking calls."""
+"""``nicbed app FILE``: a program of MPI, in Python, C or C++, written for blocking calls."""
 
 import tempfile
 from collections.abc import Sequence
@@ -14,14 +14,22 @@ __all__ = ["is_program", "run_program"]
 def is_program(name: str) -> bool:
     """Whether ``name`` is a program's file or folder, not the name of one that comes with
     nicbed."""
-    return Path(name).suffix in (".c", ".py") or "/" in name or Path(name).is_dir()
+    suffix = Path(name).suffix
+    return suffix in (".c", ".py") or "/" in name or Path(name).is_dir() or (
+        bool(suffix) and _is_cplusplus(suffix))
+
+
+def _is_cplusplus(suffix: str) -> bool:
+    from ...host.mpi.c.cplusplus import SUFFIXES
+
+    return suffix in SUFFIXES
 
 
 def run_program(names: Sequence[str], arguments: Sequence[str], *, flags: str, nic: str,
                 overrides: Sequence[str], nodes: int | None, sim: str, port: str | None, out: Path,
                 wave: Path | None, timeline: Path | None, limit: int | None) -> None:
-    """Run the program in ``names``: a file in Python; or files in C, or folders of them. On one
-    node it has one rank, on a target of two nodes."""
+    """Run the program in ``names``: a file in Python; or files in C or C++, or folders of them. On
+    one node it has one rank, on a target of two nodes."""
     alone = nodes == 1
     with (tempfile.TemporaryDirectory(prefix="nicbed-") as work,
           Testbed(nic, overrides=overrides, nodes=2 if alone else nodes, sim=sim, limit=limit,

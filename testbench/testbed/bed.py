@@ -259,7 +259,7 @@ class Testbed:
         description = load.for_layer(self._with(None, mpi_program.NODES), "mpi")
         one_nic(description, files[0].name, "whose ranks are nodes")
         return measurement.mpi_program(files, arguments, description, sim=self.sim, work=work,
-                                       flags=flags, alone=alone)
+                                       flags=flags, alone=alone, listener=self.listener)
 
     def measure(self, wanted: Measurement, *, wave: Path | None = None,
                 timeline: Path | None = None, label: str | None = None) -> Result:

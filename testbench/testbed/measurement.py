@@ -14,6 +14,7 @@ from ..errors import UserError
 if TYPE_CHECKING:
     from ..apps import App
     from ..benches import Bench
+    from .listener import Listener
 
 __all__ = ["AREA", "Measurement", "area", "benchmark", "experiment", "mpi_program", "program"]
 
@@ -155,9 +156,10 @@ def experiment(file: Path, arguments: Sequence[str], description: Description, *
 
 
 def mpi_program(files: Sequence[Path], arguments: Sequence[str], description: Description, *,
-                sim: str, work: Path, flags: str, alone: bool = False) -> Measurement:
+                sim: str, work: Path, flags: str, listener: "Listener",
+                alone: bool = False) -> Measurement:
     """The program of MPI in ``files``, which gets ``arguments``; a library of it is made in the
-    folder ``work``. ``alone``: on node 0 alone.
+    folder ``work``, of which ``listener`` is told. ``alone``: on node 0 alone.
 
     Raises
     ------
@@ -171,5 +173,5 @@ def mpi_program(files: Sequence[Path], arguments: Sequence[str], description: De
     parameters = {"arguments": given, **({"cflags": flags} if flags else {}),
                   **({"ranks": 1} if alone else {})}
     return Measurement(files[0].stem, "mpi", sim, description, parameters, f"{name}:run",
-                       {"file": str(built(files, work, flags)), "name": str(files[0]),
+                       {"file": str(built(files, work, flags, listener)), "name": str(files[0]),
                         "arguments": given, "alone": alone}, name, pure=False, reads=True)

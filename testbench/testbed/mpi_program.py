@@ -6,6 +6,7 @@ from typing import Any
 
 from ..backends import MODEL
 from ..errors import UserError
+from .listener import Listener
 
 __all__ = ["NODES", "built", "run", "tables"]
 
@@ -13,10 +14,12 @@ NODES = 4
 """Ranks, if neither the user nor the description wants more."""
 
 
-def built(files: Sequence[Path], work: Path, flags: str = "") -> Path:
+def built(files: Sequence[Path], work: Path, flags: str = "",
+          listener: Listener | None = None) -> Path:
     """What the simulator's process needs of the program in ``files``: the file in Python itself, or
-    a library, in the folder ``work``, of the files in C, or folders of them. ``flags``: options for
-    the compiler.
+    a library, in the folder ``work``, of the files in C or C++, or folders of them. ``flags``:
+    options for the compiler. ``listener`` is told what takes long, and is warned of what the
+    program's ranks share.
 
     Raises
     ------
@@ -29,7 +32,7 @@ def built(files: Sequence[Path], work: Path, flags: str = "") -> Path:
                         "it")
     if python and flags:
         raise UserError(f"--cflags {flags}: for programs in C")
-    return _python(python[0]) if python else _c(files, work, flags)
+    return _python(python[0]) if python else _c(files, work, flags, listener or Listener())
 
 
 def _python(file: Path) -> Path:
@@ -43,15 +46,19 @@ def _python(file: Path) -> Path:
     return file.resolve()
 
 
-def _c(files: Sequence[Path], work: Path, flags: str) -> Path:
-    from ...host.mpi.c import CompileError, compile_program
+def _c(files: Sequence[Path], work: Path, flags: str, listener: Listener) -> Path:
+    from ...host.mpi.c import CompileError, compile_program, shared
 
     try:
-        return compile_program(files, work, flags)
+        library = compile_program(files, work, flags, listener.told)
     except CompileError as error:
         failure = UserError(str(error))
         failure.details = error.log  # type: ignore[attr-defined]
         raise failure from None
+    line = shared(library)
+    if line:
+        listener.warn(f"{files[0].name}: {line}")
+    return library
 
 
 async def run(lab: Any, file: str, name: str, arguments: list[str], alone: bool = False

@@ -9,8 +9,11 @@ In the order in which to read:
 - ``include/mpi.h``: What a program includes: all calls and constants of MPI 3.1, in parts
 - :mod:`.header`: The calls and constants of mpi.h, and the definitions of its calls in C
 - ``runtime.c``: Beneath a program: its calls go to Python, its end does not end the process
-- :mod:`.compiler`: C sources become a shared library
+- ``libc.c``: Beneath a program: what the C library keeps for a process, each rank for itself
+- :mod:`.cplusplus`: Sources in C++, and the library that they need
+- :mod:`.compiler`: C and C++ sources become a shared library
 - :mod:`.absent`: Functions that a program calls and that nobody has
+- :mod:`.shared`: What the ranks of a program cannot have for themselves
 - :mod:`.lines`: Where in a program's sources an address of its library is
 - :mod:`.memory`: A program's memory
 - :mod:`.handles`: Handles of a program: numbers that stand for communicators, datatypes and others
@@ -36,5 +39,6 @@ In the order in which to read:
 
 from .compiler import CompileError, compile_program
 from .program import c_program
+from .shared import shared
 
-__all__ = ["CompileError", "c_program", "compile_program"]
+__all__ = ["CompileError", "c_program", "compile_program", "shared"]

@@ -16,9 +16,9 @@ def absent(library: Path) -> tuple[list[str], list[str]]:
 
     with library.open("rb") as file:
         elf = ELFFile(file)
-        symbols = elf.get_section_by_name(".dynsym")
+        symbols: Any = elf.get_section_by_name(".dynsym")
         called = _called(elf)
-        dynamic = elf.get_section_by_name(".dynamic")
+        dynamic: Any = elf.get_section_by_name(".dynamic")
         needed = [tag.needed for tag in dynamic.iter_tags("DT_NEEDED")]
         wanted = {one.name for one in symbols.iter_symbols()
                   if one["st_shndx"] == "SHN_UNDEF" and one["st_info"]["bind"] == "STB_GLOBAL"

@@ -1,11 +1,12 @@
-"""C sources become a shared library, by the compiler that also compiles firmware and simulators."""
+"""C and C++ sources become a shared library, by the compiler of firmware and simulators."""
 
 import shlex
 import subprocess
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from ....firmware import tools
+from . import cplusplus
 from .absent import absent, stubs
 from .header import INCLUDE, definitions, profiling
 
@@ -32,7 +33,7 @@ class CompileError(Exception):
 
 
 def sources(places: Iterable[Path]) -> list[Path]:
-    """The C files that ``places`` name: files, or folders with all their C files.
+    """The files in C and C++ that ``places`` name: files, or folders with all that are in them.
 
     Raises
     ------
@@ -41,7 +42,8 @@ def sources(places: Iterable[Path]) -> list[Path]:
     """
     found: list[Path] = []
     for place in places:
-        files = sorted(place.glob("*.c")) if place.is_dir() else [place]
+        files = [place] if not place.is_dir() else sorted(
+            file for file in place.iterdir() if file.suffix in (".c", *cplusplus.SUFFIXES))
         if not files:
             raise CompileError(f"{place}: no C file is in it")
         for file in files:
@@ -65,9 +67,11 @@ def _readable(files: Sequence[Path], work: Path) -> dict[Path, Path]:
     return found
 
 
-def compile_program(places: Sequence[Path], work: Path, flags: str = "") -> Path:
+def compile_program(places: Sequence[Path], work: Path, flags: str = "",
+                    tell: Callable[[str], None] = lambda line: None) -> Path:
     """The shared library, in folder ``work``, of the program whose sources are ``places``.
-    ``flags``: more options for the compiler, as in a shell.
+    ``flags``: more options for the compiler, as in a shell. ``tell`` is given a line before what
+    takes long.
 
     Raises
     ------
@@ -81,29 +85,45 @@ def compile_program(places: Sequence[Path], work: Path, flags: str = "") -> Path
     (work / "nicbed_profiling.h").write_text(profiling())
     library = work / "program.so"
     own = [f"-I{folder}" for folder in dict.fromkeys(file.resolve().parent for file in files)]
+    options = [f"-I{INCLUDE}", f"-I{work}", *own, *shlex.split(flags)]
+    more = [file for file in files if file.suffix in cplusplus.SUFFIXES]
+    parts = dict(files)
+    if more:
+        cplusplus.tell_first(more, tell)
+        standards = [one for one in options if cplusplus.STANDARD.match(one)]
+        for number, file in enumerate(more):
+            parts[file] = work / f"object{number}.o"
+            _compile(["-c", cplusplus.LIBRARY, *(one for one in options if one in standards
+                              or not one.startswith("-std=")),
+                      str(files[file]), "-o", str(parts[file])], files)
+        options = [one for one in options if one not in standards] + [cplusplus.LIBRARY]
 
-    def compiled(*beneath: Path) -> None:
-        done = subprocess.run(
-            [*tools.COMPILER, "cc", *FLAGS, f"-I{INCLUDE}", f"-I{work}", *own,
-             *shlex.split(flags), *map(str, files.values()), *map(str, beneath), "-o",
-             str(library), "-lm"], capture_output=True, text=True, env=tools.environment())
-        if done.returncode:
-            raise _refused(done.stderr, files)
+    def linked(*beneath: Path) -> None:
+        _compile([*options, *map(str, parts.values()), *map(str, beneath), "-o", str(library),
+                  "-lm"], files)
 
-    compiled(beneath)
+    below = [beneath, INCLUDE.with_name("libc.c")]
+    linked(*below)
     functions, others = absent(library)
     if others:
         raise CompileError(f"error: undefined symbol: {others[0]}")
     if functions:
         (work / ABSENT).write_text("\n".join(functions))
         (work / "absent.c").write_text(stubs(functions))
-        compiled(beneath, work / "absent.c")
+        linked(*below, work / "absent.c")
+    if more:
+        cplusplus.library_is_there()
     return library
 
 
-def _refused(log: str, files: dict[Path, Path]) -> CompileError:
-    errors = [line for line in log.splitlines() if "error:" in line]
-    line = errors[0] if errors else (log.splitlines() or ["the compiler failed"])[0]
-    for file, place in files.items():
-        line = line.replace(str(place), file.name)
-    return CompileError(line.strip(), log)
+def _compile(options: Sequence[str], files: dict[Path, Path]) -> None:
+    """Call the compiler with ``options``; ``files`` has the names by which its user knows them."""
+    done = subprocess.run([*tools.COMPILER, "cc", *FLAGS, *options], capture_output=True, text=True,
+                          env=tools.environment())
+    if done.returncode:
+        log = done.stderr
+        errors = [line for line in log.splitlines() if "error:" in line]
+        line = errors[0] if errors else (log.splitlines() or ["the compiler failed"])[0]
+        for file, place in files.items():
+            line = line.replace(str(place), file.name)
+        raise CompileError(line.strip(), log)

@@ -30,8 +30,10 @@ def line_of(library: Path, at: int) -> str | None:
 
 
 def _in(lines: Any, at: int) -> str | None:
-    before = None
-    for entry in lines.get_entries() if lines is not None else ():
+    before: Any = None
+    if lines is None:
+        return None
+    for entry in lines.get_entries():
         state = entry.state
         if state is None:
             continue

@@ -14,11 +14,19 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+/* By the C library's other names: a program that uses these itself is warned (shared.py). */
+int __sigaction(int number, const struct sigaction *action, struct sigaction *before);
+void (*bsd_signal(int number, void (*handler)(int)))(int);
+#define sigaction(...) __sigaction(__VA_ARGS__)
+#define signal(...) bsd_signal(__VA_ARGS__)
+
 typedef intptr_t nicbed_word;
 typedef int nicbed_function(int number, nicbed_word *arguments);
 
 int main(int argc, char **argv);
 static const char *nicbed_name(int number);
+void nicbed_libc(int rank);         /* libc.c */
+void nicbed_at_end(int status);
 
 enum { LEAVE = -2147483647 - 1, ABORTED = 134, ABSENT = -1 };
 
@@ -69,9 +77,11 @@ int nicbed_start(nicbed_function *calls, int rank, struct nicbed_shared *common,
     process = getpid();
     thread = (pid_t) syscall(SYS_gettid);
     optind = 1;  /* getopt's, which the copies share: another rank has used it up */
+    nicbed_libc(own);
     if (!setjmp(end)) {
         enter();
         status = main(argc, argv);
+        nicbed_at_end(status);
     }
     shared->running = -1;
     fflush(NULL);
@@ -151,38 +161,37 @@ int nicbed_status(void)
 }
 
 /* In place of the C library's, for calls from the program. */
-__attribute__((noreturn)) void exit(int code)
+__attribute__((noreturn)) void _exit(int code)
 {
-    if (getpid() != process) {
-        fflush(NULL);
+    if (getpid() != process)
         syscall(SYS_exit_group, code);
-    }
     if ((pid_t) syscall(SYS_gettid) != thread)
         end_with("exit()", "was called in a second thread: only the thread of main() may end it");
     status = code;
     leave();
 }
 
-__attribute__((noreturn)) void _exit(int code)
+__attribute__((noreturn)) void exit(int code)
 {
+    nicbed_at_end(code);
     if (getpid() != process)
-        syscall(SYS_exit_group, code);
-    exit(code);
+        fflush(NULL);
+    _exit(code);
 }
 
 __attribute__((noreturn)) void _Exit(int code)
 {
-    exit(code);
+    _exit(code);
 }
 
 __attribute__((noreturn)) void quick_exit(int code)
 {
-    exit(code);
+    _exit(code);
 }
 
 __attribute__((noreturn)) void abort(void)
 {
-    exit(ABORTED);
+    _exit(ABORTED);
 }
 
 /* What assert() calls; the C library's would end the process. */
@@ -190,7 +199,7 @@ __attribute__((noreturn)) void __assert_fail(const char *condition, const char *
                                              unsigned line, const char *function)
 {
     fprintf(stderr, "%s:%u: %s: assertion `%s' failed\n", file, line, function, condition);
-    exit(ABORTED);
+    _exit(ABORTED);
 }
 
 /* A crash of a rank is one line, and the end of the process. */
@@ -279,7 +288,7 @@ static void looked(int number, siginfo_t *info, void *context)
                 guarded->place = at ? at - guarded->low : 0;
                 sigemptyset(&set);
                 sigaddset(&set, number);
-                sigprocmask(SIG_UNBLOCK, &set, NULL);
+                pthread_sigmask(SIG_UNBLOCK, &set, NULL);
                 guarded->leave();
             }
         }
