@@ -65,6 +65,12 @@ class Environment:
     def MPI_Query_thread(self, provided: Pointer) -> None:
         put_int(provided, SINGLE)
 
+    def MPI_Is_thread_main(self, flag: Pointer) -> None:
+        put_int(flag, True)  # another thread's calls never come here
+
+    def MPI_Pcontrol(self, level: int) -> None:
+        pass
+
     def MPI_Initialized(self, flag: Pointer) -> None:
         put_int(flag, self._rank.initialized)
 
