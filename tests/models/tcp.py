@@ -1,20 +1,24 @@
-"""Two hosts of TCP with a network between them that loses, doubles, spoils and reorders packets."""
+"""Two hosts of TCP with a network between them that loses, doubles, spoils and reorders packets;
+and an end alone, to which segments come one by one."""
 
 import heapq
 import random
 from collections.abc import Callable
 from typing import Any
 
-from nicbed.host.tcp.protocol.connection import Connection, Settings
+from nicbed.host.tcp.protocol.connection import Connection, Settings, State
 from nicbed.host.tcp.protocol.endpoints import Endpoints
-from nicbed.host.tcp.protocol.headers import BadPacket, Segment, pack, parse
+from nicbed.host.tcp.protocol.headers import ACK, SYN, BadPacket, Segment, pack, parse
+from nicbed.host.tcp.protocol.sequence import plus
 
-__all__ = ["SETTINGS", "Hosts"]
+__all__ = ["OWN", "SETTINGS", "Hosts", "come", "drain", "opened"]
 
 SETTINGS = Settings(mss=100, buffer=1000, chunks=24, delayed_ack=200, rto_min=1000, retries=30,
                     time_wait=20_000)
 FLIGHT = 50
 IDLE = 100
+OWN = 7000
+"""The first sequence number of an end alone."""
 
 
 class Hosts:
@@ -114,3 +118,29 @@ class Hosts:
         answerer = listener.ready.popleft()
         self.ends[1].stop(listener)
         return caller, answerer
+
+
+def opened(start: int = 0, window: int = 500, settings: Settings = SETTINGS) -> Connection:
+    """An open connection whose peer's next byte is ``start``."""
+    syn = Segment(1000, 80, plus(start, -1), 0, SYN, window)
+    connection = Connection(settings, 80, 1, 1000, OWN, 0, syn)
+    drain(connection)
+    connection.arrived(Segment(1000, 80, start, OWN + 1, ACK, window), 10)
+    assert connection.state is State.ESTABLISHED
+    drain(connection)
+    return connection
+
+
+def drain(connection: Connection, now: int = 10) -> list[Segment]:
+    """What goes now."""
+    gone = []
+    while (found := connection.following(now)) is not None:
+        gone.append(found[0])
+    return gone
+
+
+def come(connection: Connection, flags: int, far: int, data: bytes = b"", window: int = 500,
+         acknowledges: int = OWN + 1, now: int = 20) -> None:
+    """A segment that begins ``far`` bytes beyond what is expected."""
+    connection.arrived(Segment(1000, 80, plus(connection.incoming.expected, far), acknowledges,
+                               flags, window, data), now)

@@ -468,9 +468,8 @@ class Connection:
             # Nobody will read them.
             self.reset()
             return
+        # A part of the segment is within the window, so that this is less than half of the circle.
         room = incoming.expected + incoming.window - segment.sequence & MASK
-        if room >= HALF:
-            room -= MASK + 1
         if len(data) > room:
             data, fin = data[:room], False
         gaps = incoming.gaps

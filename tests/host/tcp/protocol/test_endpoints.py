@@ -118,6 +118,7 @@ def test_first_sequence_numbers_go_with_time_and_lie_apart(ends):
     numbers = [ends.call(port, 0, 80, now).outgoing.first
                for port, now in ((1, 0), (2, 0), (3, 256), (4, 256 * 100 + 255))]
     assert numbers == [64_000, 128_000, 192_001, 256_100]
+    assert ends.node == 1
 
 
 def test_the_next_time_is_the_earliest_of_all(ends):

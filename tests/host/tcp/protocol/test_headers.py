@@ -50,6 +50,13 @@ def test_sums_are_those_of_words(seed):
     assert complement_sum(data, start) == plain_sum(data, start)
 
 
+def test_the_sum_of_nothing_is_zero_and_of_ones_is_not():
+    """Zero has two forms, and only what is all zero has the sum zero."""
+    assert complement_sum(b"") == complement_sum(bytes(9)) == 0
+    assert complement_sum(b"\xff\xff") == complement_sum(b"\xff\xfe", 1) == 0xFFFF
+    assert complement_sum(b"\1") == 0x100
+
+
 @pytest.mark.parametrize("node, found", [(0, (10, 0, 0, 1)), (254, (10, 0, 0, 255)),
                                          (256, (10, 0, 1, 1)), (1000, (10, 0, 3, 233))])
 def test_addresses(node, found):
@@ -109,6 +116,7 @@ def test_a_packet_field_by_field_is_sound():
     (made(fields={"words": 19 << 2}), "length of the TCP header"),
     (made(fields={"words": 16 << 2}), "length of the TCP header"),
     (made(fields={"words": 28 << 2}), "length of the TCP header"),
+    (made(options=b"\2", data=b"", fields={"words": 24 << 2}), "length of the TCP header"),
     (made(options=b"\2\0\0\0"), "options of TCP"),
     (made(options=b"\2\1\0\0"), "options of TCP"),
     (made(options=b"\2\5\0\0"), "options of TCP"),

@@ -6,39 +6,12 @@ from nicbed.host.tcp.protocol.connection import Connection, Ended, State
 from nicbed.host.tcp.protocol.headers import ACK, FIN, RST, SYN, Segment
 from nicbed.host.tcp.protocol.sequence import HALF, MASK, plus
 
-from tests.models.tcp import SETTINGS
+from tests.models.tcp import OWN, SETTINGS, come, drain, opened
 
 STARTS = [0, HALF - 500, MASK - 400, MASK]
 """The peer's first sequence numbers: the window lies on either side of where signs and circles
 turn."""
 WINDOW = SETTINGS.buffer
-OWN = 7000
-
-
-def opened(start: int = 0, window: int = 500, settings=SETTINGS) -> Connection:
-    """An open connection whose peer's next byte is ``start``."""
-    syn = Segment(1000, 80, plus(start, -1), 0, SYN, window)
-    connection = Connection(settings, 80, 1, 1000, OWN, 0, syn)
-    drain(connection)
-    connection.arrived(Segment(1000, 80, start, OWN + 1, ACK, window), 10)
-    assert connection.state is State.ESTABLISHED
-    drain(connection)
-    return connection
-
-
-def drain(connection: Connection, now: int = 10) -> list[Segment]:
-    """What goes now."""
-    gone = []
-    while (found := connection.following(now)) is not None:
-        gone.append(found[0])
-    return gone
-
-
-def come(connection: Connection, flags: int, far: int, data: bytes = b"", window: int = 500,
-         acknowledges: int = OWN + 1, now: int = 20) -> None:
-    """A segment that begins ``far`` bytes beyond what is expected."""
-    connection.arrived(Segment(1000, 80, plus(connection.incoming.expected, far), acknowledges,
-                               flags, window, data), now)
 
 
 def fill(connection: Connection, count: int = WINDOW) -> None:
