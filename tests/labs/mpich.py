@@ -47,7 +47,7 @@ OUT = {
 """Tests out of scope, and why."""
 MOST_RANKS = 33
 MOST_GIGABYTES = 1.0
-SECONDS = 60
+SECONDS = 300
 """CPU time of a test."""
 LIMIT = 20_000_000_000
 CONFIGURATION = """
@@ -238,7 +238,8 @@ def judged(test: Test, status: str, said: str, printed: list[str]) -> Outcome:
 def target(ranks: int) -> Description:
     """The target of a test."""
     return describe(nodes=max(ranks, 2), memory__bytes=1 << 26, mpi__prepost=8, nic__mtu=1024,
-                    **({"via__vis": 64, "switch__ports": 64} if ranks > 12 else {}))
+                    **({"via__vis": 64} if ranks > 12 else {}),
+                    **({"fabric__topology": "fat_tree"} if ranks > 16 else {}))
 
 
 def _forked(test: Test, library: Path, log: Path, folder: Path) -> tuple[str, str, list[str]]:
