@@ -250,16 +250,17 @@ class Testbed:
             self._description, layer, ours=False), layer=layer, sim=self.sim)
 
     def mpi_program(self, files: Sequence[Path], arguments: Sequence[str] = (), *, work: Path,
-                    flags: str = "") -> Measurement:
+                    flags: str = "", compute: str = "") -> Measurement:
         """A program of MPI in Python or C, to be measured: what ``nicbed app FILE`` runs. ``work``
         is a folder that stays until it has been measured, ``flags`` are options for the C
-        compiler."""
+        compiler. ``compute`` = "measured": the CPU time that the program takes on this computer is
+        charged to the target's CPUs, so that results depend on it."""
         from . import mpi_program
 
         description = load.for_layer(self._with(None, mpi_program.NODES), "mpi")
         one_nic(description, files[0].name, "whose ranks are nodes")
         return measurement.mpi_program(files, arguments, description, sim=self.sim, work=work,
-                                       flags=flags, listener=self.listener)
+                                       flags=flags, listener=self.listener, compute=compute)
 
     def measure(self, wanted: Measurement, *, wave: Path | None = None,
                 timeline: Path | None = None, label: str | None = None) -> Result:

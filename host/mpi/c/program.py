@@ -123,10 +123,12 @@ class _Rank:
         texts = [one.encode() for one in arguments]
         argv = (ctypes.c_char_p * (len(texts) + 1))(*texts, None)
         answer = FUNCTION(self._answer)
+        self._rank.clock.go_on()
         try:
             status: int = self._library.nicbed_start(
                 answer, self._rank.number, ctypes.byref(self._copies.running), len(texts), argv)
         finally:
+            self._rank.clock.stop()
             self._print()
             self._lines.end()
             self._copies.leave()
@@ -142,6 +144,7 @@ class _Rank:
     def _answer(self, number: int, given: Any) -> int:
         """A call of the program."""
         comm: Any = None
+        self._rank.clock.stop()
         try:
             self._print()
             if self._failure is not None:
@@ -160,12 +163,15 @@ class _Rank:
                 self._failure = self._failure or end
         except BaseException as error:
             self._failure = self._failure or error
+        finally:
+            self._rank.clock.go_on()
         return LEAVE
 
 
-def c_program(library: Path, arguments: Sequence[str] = ()) -> Program:
+def c_program(library: Path, arguments: Sequence[str] = (), *, measured: bool = False) -> Program:
     """The host program of a library that :func:`~.compiler.compile_program` has made;
-    ``arguments``: its argv, from argv[0] on. It gives the program's exit status.
+    ``arguments``: its argv, from argv[0] on; ``measured`` as of :class:`Rank`. It gives the
+    program's exit status.
 
     Raises
     ------
@@ -173,10 +179,11 @@ def c_program(library: Path, arguments: Sequence[str] = ()) -> Program:
         The program broke a rule of MPI, or called MPI_Abort, or ended with another status than 0.
     """
     def body(rank: Rank) -> int:
+        rank.clock.stop()  # until main
         copies = rank.node.run_service(Copies)
         status = _Rank(rank, copies, library).run(arguments or [library.stem])
         if status:
             raise RankError(f"rank {rank.number} ended with exit status {status}")
         return status
 
-    return program(body)
+    return program(body, measured=measured)

@@ -14,9 +14,10 @@ from .surroundings import PythonSurroundings
 __all__ = ["python_program"]
 
 
-def python_program(file: Path, arguments: Sequence[str] = ()) -> Program:
+def python_program(file: Path, arguments: Sequence[str] = (), *, measured: bool = False
+                   ) -> Program:
     """The host program of ``file``, whose ``sys.argv`` is the file and ``arguments``. Init and
-    Finalize are called around it, as mpi4py does.
+    Finalize are called around it, as mpi4py does. ``measured`` as of :class:`Rank`.
 
     Raises
     ------
@@ -48,7 +49,7 @@ def python_program(file: Path, arguments: Sequence[str] = ()) -> Program:
         if not rank.finalized:
             rank.finalize()
 
-    return program(body, surroundings)
+    return program(body, surroundings, measured=measured)
 
 
 def _told(rank: int, file: Path, error: Exception) -> str:

@@ -2,7 +2,8 @@
 
 What the program computes takes no target time of itself: what it is charged is what it says
 (:meth:`Rank.compute`), or a number of cycles before each of its calls (``mpi.program_cycles``), or
-nothing. The CPU's own clock never counts.
+nothing. This computer's clock does not count, but where it is asked for: then the CPU time that the
+program has taken since its last call is charged before each call.
 """
 
 from collections.abc import Callable, Coroutine
@@ -14,6 +15,7 @@ from greenlet import getcurrent
 from ...port.node import Node, Program
 from ..errors import ErrorClass, MpiError, RequestError
 from ..library import Mpi
+from .clock import Clock
 from .errors import RankError
 from .ranks import Ranks
 from .stack import Stack, Surroundings, wait
@@ -25,7 +27,8 @@ Other = TypeVar("Other")
 
 
 class Rank:
-    """The rank that runs on ``node``.
+    """The rank that runs on ``node``. ``measured``: the CPU time that its program takes on this
+    computer is charged.
 
     Attributes
     ----------
@@ -40,9 +43,11 @@ class Rank:
         where it makes its next call.
     kept
         What the program's face of MPI keeps for it, by name (:meth:`keep`).
+    clock
+        Counts the program's CPU time. A face stops it while it works itself.
     """
 
-    def __init__(self, node: Node) -> None:
+    def __init__(self, node: Node, measured: bool = False) -> None:
         self.node = node
         self.mpi = Mpi(node)
         self.number = self.mpi.rank
@@ -51,7 +56,9 @@ class Rank:
         self.fate: RankError | None = None
         self.kept: dict[str, Any] = {}
         self._ranks = node.run_service(Ranks)
+        self.clock = Clock()
         self._before = Fraction(node.description.mpi.program_cycles)
+        self._each = Fraction(node.description.cpu.clock_mhz) / 1000 if measured else None
 
     def keep(self, name: str, make: Callable[[], Result]) -> Result:
         """What is kept under ``name``; made when it is first asked for."""
@@ -73,14 +80,22 @@ class Rank:
             stack = getcurrent()
             assert isinstance(stack, Stack)
             stack.abandon(self.fate)
-        if self._before:
-            wait(self._compute(self._before))
+        self.clock.stop()
         try:
+            before = self._before + self._measured()
+            if before:
+                wait(self._compute(before))
             return wait(call)
         except MpiError as error:
             if error.error is ErrorClass.ERR_PENDING:
                 raise self.end(str(error)) from None
             raise
+        finally:
+            self.clock.go_on()
+
+    def _measured(self) -> Fraction | int:
+        """CPU cycles for what the program has computed since its last call."""
+        return 0 if self._each is None else self.clock.take() * self._each
 
     def complete(self, call: Coroutine[Any, Any, Result], put: Callable[[Result], Other]) -> Other:
         """What ``put`` makes of what ``call``, which completes requests, gives. Where some of them
@@ -116,8 +131,12 @@ class Rank:
         ValueError
             ``cycles`` is negative or no number.
         """
-        wait(self._compute(Fraction(cycles)))
-        wait(self.node.port.delay(0))  # a program that only computes comes to the run's limit
+        self.clock.stop()
+        try:
+            wait(self._compute(Fraction(cycles) + self._measured()))
+            wait(self.node.port.delay(0))  # a program that only computes comes to the run's limit
+        finally:
+            self.clock.go_on()
 
     async def _compute(self, cycles: Fraction) -> None:
         async with self.mpi.computing():
@@ -185,12 +204,15 @@ def current() -> Rank:
 
 
 def program(body: Callable[[Rank], Any],
-            surroundings: Callable[[Rank], Surroundings] = lambda _: Surroundings()) -> Program:
-    """A host program: ``body(rank)`` on a stack of its own, inside ``surroundings(rank)``."""
+            surroundings: Callable[[Rank], Surroundings] = lambda _: Surroundings(), *,
+            measured: bool = False) -> Program:
+    """A host program: ``body(rank)`` on a stack of its own, inside ``surroundings(rank)``;
+    ``measured`` as of :class:`Rank`."""
     async def run(node: Node) -> Any:
-        rank = Rank(node)
+        rank = Rank(node, measured)
 
         def whole() -> Any:
+            rank.clock.go_on()
             result = body(rank)
             rank.ended()
             return result
