@@ -318,7 +318,7 @@ class Testbed:
             if error.kind not in ("UserError", "LineError"):
                 raise
             raise RunError(str(error).removeprefix(f"{error.kind}: "), kind=error.kind,
-                           details=error.details) from None
+                           details=error.details, status=error.status) from None
 
     def close(self) -> None:
         """End the simulators' processes that wait for this bed; a later call is refused."""

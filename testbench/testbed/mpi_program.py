@@ -87,7 +87,9 @@ async def run(lab: Any, file: str, name: str, arguments: list[str], measured: bo
     try:
         done = await lab.run([program] * lab.description.fabric.nodes)
     except RankError as error:
-        raise UserError(str(error), status=1) from None
+        failure = UserError(str(error), status=error.status)
+        failure.exit_status = error.status  # type: ignore[attr-defined]
+        raise failure from None
     return {"results": {"cycles": done.cycles, "ranks": len(done.results)}}
 
 

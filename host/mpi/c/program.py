@@ -179,11 +179,10 @@ def c_program(library: Path, arguments: Sequence[str] = (), *, measured: bool = 
         The program broke a rule of MPI, or called MPI_Abort, or ended with another status than 0.
     """
     def body(rank: Rank) -> int:
-        rank.clock.stop()  # until main
         copies = rank.node.run_service(Copies)
         status = _Rank(rank, copies, library).run(arguments or [library.stem])
         if status:
-            raise RankError(f"rank {rank.number} ended with exit status {status}")
+            raise RankError(f"rank {rank.number} ended with exit status {status}", status)
         return status
 
     return program(body, measured=measured)

@@ -37,11 +37,13 @@ def python_program(file: Path, arguments: Sequence[str] = (), *, measured: bool 
     def body(rank: Rank) -> None:
         own, main = there.pop(rank)
         rank.init()
+        rank.clock.go_on()
         try:
             exec(code, vars(main))
         except SystemExit as end:
             if end.code not in (None, 0):
-                raise RankError(f"rank {rank.number} ended with exit status {end.code}") from None
+                raise RankError(f"rank {rank.number} ended with exit status {end.code}",
+                                end.code if isinstance(end.code, int) else 1) from None
         except Exception as error:
             raise RankError(_told(rank.number, file, error)) from error
         finally:

@@ -44,7 +44,8 @@ class Rank:
     kept
         What the program's face of MPI keeps for it, by name (:meth:`keep`).
     clock
-        Counts the program's CPU time. A face stops it while it works itself.
+        Counts the program's CPU time. A face lets it go on when its program begins, and stops it
+        while it works itself.
     """
 
     def __init__(self, node: Node, measured: bool = False) -> None:
@@ -107,9 +108,9 @@ class Rank:
             raise
         return put(found)
 
-    def end(self, why: str) -> RankError:
-        """The error that ends the run because of this rank."""
-        self.fate = RankError(why)
+    def end(self, why: str, status: int = 1) -> RankError:
+        """The error that ends the run because of this rank, with an exit status."""
+        self.fate = RankError(why, status)
         return self.fate
 
     def init(self) -> None:
@@ -157,14 +158,14 @@ class Rank:
         return 1 / (float(self.node.description.nic.clock_mhz) * 1e6)
 
     def abort(self, comm: str, code: int) -> None:
-        """Abort: the run ends.
+        """Abort: the run ends, with exit status ``code``.
 
         Raises
         ------
         RankError
             Always.
         """
-        raise self.end(f"rank {self.number}: MPI_Abort({comm}, {code})")
+        raise self.end(f"rank {self.number}: MPI_Abort({comm}, {code})", code)
 
     def ended(self) -> None:
         """The program has ended.
@@ -212,7 +213,6 @@ def program(body: Callable[[Rank], Any],
         rank = Rank(node, measured)
 
         def whole() -> Any:
-            rank.clock.go_on()
             result = body(rank)
             rank.ended()
             return result

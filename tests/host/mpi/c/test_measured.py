@@ -35,9 +35,10 @@ def cycles(program, **knobs):
     return model.now
 
 
-@pytest.mark.parametrize("face", ["c", "python"])
-def test_the_time_between_calls_is_charged(face, tmp_path: Path, monkeypatch) -> None:
-    """Each look at a clock of the test's takes a time: a call's cycles grow in proportion."""
+@pytest.mark.parametrize("face, calls", [("c", 3), ("python", 2)])
+def test_the_time_between_calls_is_charged(face, calls, tmp_path: Path, monkeypatch) -> None:
+    """Each look at a clock of the test's takes a time: a call's cycles grow in proportion.
+    Python's Init is over before the program begins."""
     if face == "c":
         (tmp_path / "a.c").write_text("#include <mpi.h>\nint main(int c, char **v) { "
                                       "MPI_Init(&c, &v); MPI_Barrier(MPI_COMM_WORLD); "
@@ -60,8 +61,8 @@ def test_the_time_between_calls_is_charged(face, tmp_path: Path, monkeypatch) ->
     usual = taken(10 ** 6, False)
     assert taken(0) == usual == taken(0, False)
     each = float(describe().nic.clock_mhz) * 1000  # cycles of a millisecond
-    assert taken(10 ** 6) - usual == pytest.approx(3 * each, rel=.02)
-    assert taken(2 * 10 ** 6) - usual == pytest.approx(6 * each, rel=.02)
+    assert taken(10 ** 6) - usual == pytest.approx(calls * each, rel=.02)
+    assert taken(2 * 10 ** 6) - usual == pytest.approx(2 * calls * each, rel=.02)
 
 
 def test_a_loop_that_waits_for_time_ends(tmp_path: Path) -> None:
