@@ -132,6 +132,7 @@ async def carry_out(make_backend: Callable[[dict[str, Any], Progress], Any]) -> 
 def _error(error: BaseException) -> bytes:
     notes = getattr(error, "__notes__", [])
     return pickle.dumps({
+        "status": getattr(error, "exit_status", 1),
         "error": [type(error).__name__, str(error), [str(note) for note in notes],
                   "".join(traceback.format_exception(error))]})
 

@@ -331,5 +331,6 @@ def _answer(path: Path, status: int, log: str) -> Any:
     if "error" in answer:
         kind, text, notes, details = answer["error"]
         line = text if kind == "Stuck" else f"{kind}: {text}" if text else kind
-        raise RunError("; ".join([line, *notes]), kind=kind, details=details)
+        raise RunError("; ".join([line, *notes]), kind=kind, details=details,
+                       status=answer["status"])
     return answer["result"]

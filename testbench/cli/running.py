@@ -73,7 +73,8 @@ ARGUMENTS = "nicbed.arguments"
               help="Of a NAS kernel: its size, S, W or A.  [default: S]")
 @click.option("--compute", metavar="HOW",
               help="Of a NAS kernel: do the arithmetic (whole), or charge alone what it takes "
-                   "(charged).  [default: whole]")
+                   "(charged).  [default: whole]  Of a program of MPI: charge the CPU time that it "
+                   "takes on this computer (measured).")
 @click.option("--iterations", type=int, metavar="K",
               help="Of a NAS kernel: K timed iterations; the whole run's time follows by their "
                    "slope.  [default: all]")
@@ -94,11 +95,13 @@ def app(ctx: click.Context, names: tuple[str, ...], cflags: str, layer: str | No
     their folder. What comes after -- are its arguments."""
     from ..commands.app import run_app
     from ..commands.program import is_program, run_program
+    from ..testbed.mpi_program import MEASURED
 
     name = next(iter(names))
     if is_program(name):
         check("mpi", sim)
         check_port(sim, port, wave)
+        compute = given.pop("compute") if given["compute"] == MEASURED else None
         wrong = [key.rstrip("_") for key, value in given.items() if value is not None]
         if wrong:
             raise UserError(f"--{wrong[0]}: is for programs that come with nicbed")
@@ -106,7 +109,7 @@ def app(ctx: click.Context, names: tuple[str, ...], cflags: str, layer: str | No
             raise UserError(f"--layer {layer}: programs of MPI run over mpi")
         run_program(names, ctx.meta.get(ARGUMENTS, ()), flags=cflags, nic=nic, overrides=overrides,
                     nodes=nodes, sim=sim, port=port, out=out, wave=wave, timeline=timeline,
-                    limit=limit)
+                    limit=limit, compute=compute)
         return
     if len(names) > 1 or cflags or ARGUMENTS in ctx.meta:
         raise UserError(f"{name}: several files, --cflags, and arguments after -- are for "
@@ -122,11 +125,14 @@ def app(ctx: click.Context, names: tuple[str, ...], cflags: str, layer: str | No
 @nicbed.command(context_settings={"ignore_unknown_options": True})
 @click.argument("file", metavar="FILE.py")
 @layer_option("am")
+@click.option("--compute", metavar="HOW",
+              help="Of a program of MPI: charge the CPU time that it takes on this computer "
+                   "(measured).")
 @measure_options
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
-def run(file: str, layer: str, nic: str, overrides: tuple[str, ...], nodes: int | None, sim: str,
-        out: Path, port: str | None, wave: Path | None, timeline: Path | None, limit: int | None,
-        arguments: tuple[str, ...]) -> None:
+def run(file: str, layer: str, compute: str | None, nic: str, overrides: tuple[str, ...],
+        nodes: int | None, sim: str, out: Path, port: str | None, wave: Path | None,
+        timeline: Path | None, limit: int | None, arguments: tuple[str, ...]) -> None:
     """Run your own experiment: FILE.py defines `async def program(node)`, run on every node, or
     `async def measure(lab)` for several runs. The file gets ARGUMENTS as `arguments`. With --layer
     mpi it may also be a program for mpi4py, which `nicbed app` runs, too."""
@@ -138,8 +144,11 @@ def run(file: str, layer: str, nic: str, overrides: tuple[str, ...], nodes: int 
     check_port(sim, port, wave)
     if layer == "mpi" and not defined(Path(file)):
         run_program([file], arguments, flags="", nic=nic, overrides=overrides, nodes=nodes,
-                    sim=sim, port=port, out=out, wave=wave, timeline=timeline, limit=limit)
+                    sim=sim, port=port, out=out, wave=wave, timeline=timeline, limit=limit,
+                    compute=compute)
         return
+    if compute is not None:
+        raise UserError(f"--compute {compute}: is for programs of MPI (--layer mpi)")
     run_experiment(Path(file), arguments, nic=nic, overrides=overrides, nodes=nodes, layer=layer,
                    sim=sim, port=port, out=out, wave=wave, timeline=timeline, limit=limit)
 

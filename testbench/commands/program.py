@@ -27,7 +27,8 @@ def _is_cplusplus(suffix: str) -> bool:
 
 def run_program(names: Sequence[str], arguments: Sequence[str], *, flags: str, nic: str,
                 overrides: Sequence[str], nodes: int | None, sim: str, port: str | None, out: Path,
-                wave: Path | None, timeline: Path | None, limit: int | None) -> None:
+                wave: Path | None, timeline: Path | None, limit: int | None,
+                compute: str | None = None) -> None:
     """Run the program in ``names``: a file in Python; or files in C or C++, or folders of them. On
     one node it has one rank, on a target of two nodes."""
     alone = nodes == 1
@@ -36,7 +37,7 @@ def run_program(names: Sequence[str], arguments: Sequence[str], *, flags: str, n
                   port=port, listener=Terminal()) as bed):
         check_places(out, wave, timeline)
         wanted = bed.mpi_program([Path(name) for name in names], arguments, work=Path(work),
-                                 flags=flags, alone=alone)
+                                 flags=flags, alone=alone, compute=compute or "")
         result = bed.measure(wanted, wave=wave, timeline=timeline)
     path = store(result, out, None)
     finish(result.text, lambda: show_result(result), path)

@@ -5,7 +5,7 @@ import json
 import os
 import secrets
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -78,8 +78,10 @@ def config_hash_of(whole: Any) -> str:
 
 
 def build(benchmark: str, layer: str, sim: str, description: Description,
-          parameters: Mapping[str, Any], outcome: Mapping[str, Any]) -> dict[str, Any]:
-    """The document of one run. ``outcome`` has results, truth, points, checks and more."""
+          parameters: Mapping[str, Any], outcome: Mapping[str, Any], remarks: Sequence[str] = ()
+          ) -> dict[str, Any]:
+    """The document of one run. ``outcome`` has results, truth, points, checks and more; ``remarks``
+    are notes beside those of every run."""
     document = {
         "benchmark": benchmark,
         "layer": layer,
@@ -90,7 +92,7 @@ def build(benchmark: str, layer: str, sim: str, description: Description,
         "versions": versions(sim),
         "unit": "cycles",
         "clock_mhz": number(description.nic.clock_mhz),
-        "notes": [*notes(description), *([ESTIMATED] if sim == MODEL else [])],
+        "notes": [*notes(description), *([ESTIMATED] if sim == MODEL else []), *remarks],
         "results": {}, "truth": {}, "points": {}, "checks": [],
     }
     document.update(plain(outcome))

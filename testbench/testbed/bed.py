@@ -250,16 +250,19 @@ class Testbed:
             self._description, layer, ours=False), layer=layer, sim=self.sim)
 
     def mpi_program(self, files: Sequence[Path], arguments: Sequence[str] = (), *, work: Path,
-                    flags: str = "", alone: bool = False) -> Measurement:
+                    flags: str = "", alone: bool = False, compute: str = "") -> Measurement:
         """A program of MPI in Python or C, to be measured: what ``nicbed app FILE`` runs. ``work``
         is a folder that stays until it has been measured, ``flags`` are options for the C
-        compiler. ``alone``: on node 0 alone."""
+        compiler. ``alone``: on node 0 alone. ``compute`` = "measured": the CPU time that the
+        program takes on this computer is charged to the target's CPUs, so that results depend on
+        it."""
         from . import mpi_program
 
         description = load.for_layer(self._with(None, mpi_program.NODES), "mpi")
         one_nic(description, files[0].name, "whose ranks are nodes")
         return measurement.mpi_program(files, arguments, description, sim=self.sim, work=work,
-                                       flags=flags, alone=alone, listener=self.listener)
+                                       flags=flags, alone=alone, listener=self.listener,
+                                       compute=compute)
 
     def measure(self, wanted: Measurement, *, wave: Path | None = None,
                 timeline: Path | None = None, label: str | None = None) -> Result:
@@ -318,7 +321,7 @@ class Testbed:
             if error.kind not in ("UserError", "LineError"):
                 raise
             raise RunError(str(error).removeprefix(f"{error.kind}: "), kind=error.kind,
-                           details=error.details) from None
+                           details=error.details, status=error.status) from None
 
     def close(self) -> None:
         """End the simulators' processes that wait for this bed; a later call is refused."""

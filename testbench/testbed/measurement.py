@@ -52,6 +52,8 @@ class Measurement:
         Whether it is synthesised, in the caller's process, and no simulator runs.
     outlook
         What its user wants to know before it is measured: how long that will take. May be "".
+    remarks
+        What the result says of itself, beside the description's notes.
     """
 
     name: str
@@ -67,6 +69,7 @@ class Measurement:
     limit: int | None = None
     synthesis: bool = False
     outlook: str = ""
+    remarks: tuple[str, ...] = ()
 
     @property
     def presentation(self) -> ModuleType:
@@ -86,7 +89,7 @@ class Measurement:
             return self.presentation.document(self.name, self.layer, self.description,
                                               outcome)
         return files.build(self.name, self.layer, self.sim, self.description, self.parameters,
-                           outcome)
+                           outcome, self.remarks)
 
 
 def benchmark(bench: "Bench", description: Description, *, layer: str, sim: str,
@@ -156,22 +159,26 @@ def experiment(file: Path, arguments: Sequence[str], description: Description, *
 
 
 def mpi_program(files: Sequence[Path], arguments: Sequence[str], description: Description, *,
-                sim: str, work: Path, flags: str, listener: "Listener",
-                alone: bool = False) -> Measurement:
+                sim: str, work: Path, flags: str, listener: "Listener", alone: bool = False,
+                compute: str = "") -> Measurement:
     """The program of MPI in ``files``, which gets ``arguments``; a library of it is made in the
-    folder ``work``, of which ``listener`` is told. ``alone``: on node 0 alone.
+    folder ``work``, of which ``listener`` is told. ``alone``: on node 0 alone. ``compute``:
+    "measured", or nothing.
 
     Raises
     ------
     UserError
         They are no program.
     """
-    from .mpi_program import built
+    from .mpi_program import MEASURED, REMARK, built
 
+    if compute not in ("", MEASURED):
+        raise UserError(f"--compute {compute}: for a program of MPI there is {MEASURED}")
     given = list(arguments)
     name = f"{_PACKAGE}.testbench.testbed.mpi_program"
     parameters = {"arguments": given, **({"cflags": flags} if flags else {}),
-                  **({"ranks": 1} if alone else {})}
+                  **({"ranks": 1} if alone else {}), **({"compute": compute} if compute else {})}
     return Measurement(files[0].stem, "mpi", sim, description, parameters, f"{name}:run",
                        {"file": str(built(files, work, flags, listener)), "name": str(files[0]),
-                        "arguments": given, "alone": alone}, name, pure=False, reads=True)
+                        "arguments": given, "alone": alone, "measured": bool(compute)}, name,
+                       pure=False, reads=True, remarks=(REMARK,) if compute else ())

@@ -8,10 +8,15 @@ from ..backends import MODEL
 from ..errors import UserError
 from .listener import Listener
 
-__all__ = ["NODES", "built", "run", "tables"]
+__all__ = ["MEASURED", "NODES", "REMARK", "built", "run", "tables"]
 
 NODES = 4
 """Ranks, if neither the user nor the description wants more."""
+MEASURED = "measured"
+"""How a program's computation may be charged: by its CPU time on this computer."""
+REMARK = ("computation was charged by its CPU time on the computer that ran it: cycles depend on "
+          "that computer, and differ from run to run")
+"""What a result says of itself then."""
 
 
 def built(files: Sequence[Path], work: Path, flags: str = "",
@@ -61,20 +66,21 @@ def _c(files: Sequence[Path], work: Path, flags: str, listener: Listener) -> Pat
     return library
 
 
-async def run(lab: Any, file: str, name: str, arguments: list[str], alone: bool = False
-              ) -> dict[str, Any]:
-    """Run the program on all nodes, or on node 0 ``alone``, in the simulator's process."""
+async def run(lab: Any, file: str, name: str, arguments: list[str], alone: bool = False,
+              measured: bool = False) -> dict[str, Any]:
+    """Run the program on all nodes, or on node 0 ``alone``, in the simulator's process;
+    ``measured``: what it computes is charged by its CPU time there."""
     from ...host.mpi.sync import RankError
 
     path = Path(file)
     if path.suffix == ".py":
         from ...host.mpi.python import python_program
 
-        program = python_program(path, arguments)
+        program = python_program(path, arguments, measured=measured)
     else:
         from ...host.mpi.c import c_program
 
-        program = c_program(path, [name, *arguments])
+        program = c_program(path, [name, *arguments], measured=measured)
     if lab.description.node.cpus > 1:
         raise UserError(f"a rank is a node: node.cpus = {lab.description.node.cpus}, must be 1",
                         status=1)
@@ -83,7 +89,9 @@ async def run(lab: Any, file: str, name: str, arguments: list[str], alone: bool 
         ranks = 1 if alone else nodes
         done = await lab.run([program] * ranks + [None] * (nodes - ranks))
     except RankError as error:
-        raise UserError(str(error), status=1) from None
+        failure = UserError(str(error), status=error.status)
+        failure.exit_status = error.status  # type: ignore[attr-defined]
+        raise failure from None
     return {"results": {"cycles": done.cycles, "ranks": ranks}}
 
 

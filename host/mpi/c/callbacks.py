@@ -31,6 +31,6 @@ class Callbacks:
         result = ctypes.c_int()
         if not self._library.nicbed_callback(ctypes.c_void_p(function), given,
                                              ctypes.byref(result)):
-            raise RankError(f"rank {self._rank.number} ended with exit status "
-                            f"{self._library.nicbed_status()}")
+            status = self._library.nicbed_status()
+            raise RankError(f"rank {self._rank.number} ended with exit status {status}", status)
         return result.value

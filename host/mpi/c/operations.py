@@ -30,8 +30,8 @@ class Operations:
                       in (lower, result)]
             if not library.nicbed_operate(ctypes.c_void_p(function), *places,
                                           ctypes.byref(number), ctypes.byref(kind)):
-                raise RankError(f"rank {rank.number} ended with exit status "
-                                f"{library.nicbed_status()}")
+                status = library.nicbed_status()
+                raise RankError(f"rank {rank.number} ended with exit status {status}", status)
 
         put_int(op, handles.ops.add(OnElements(combine, bool(commute))))
 

@@ -170,10 +170,12 @@ class _Rank:
         texts = [one.encode() for one in arguments]
         argv = (ctypes.c_char_p * (len(texts) + 1))(*texts, None)
         answer = FUNCTION(self._answer)
+        self._rank.clock.go_on()
         try:
             status: int = self._library.nicbed_start(
                 answer, self._rank.number, ctypes.byref(self._copies.shared), len(texts), argv)
         finally:
+            self._rank.clock.stop()
             self._print()
             self._lines.end()
             self._copies.leave()
@@ -197,6 +199,7 @@ class _Rank:
         copies, comm = self._copies, None
         copies.calls[self._rank.number] = copies.shared.call = number
         copies.shared.inside = self._rank.number
+        self._rank.clock.stop()
         try:
             self._print()
             if self._failure is not None:
@@ -224,6 +227,7 @@ class _Rank:
         finally:
             copies.shared.inside = -1
             copies.calls[self._rank.number] = NO_CALL
+            self._rank.clock.go_on()
         return LEAVE
 
     def _internal(self, number: int, error: BaseException) -> RankError:
@@ -234,9 +238,10 @@ class _Rank:
         return failure
 
 
-def c_program(library: Path, arguments: Sequence[str] = ()) -> Program:
+def c_program(library: Path, arguments: Sequence[str] = (), *, measured: bool = False) -> Program:
     """The host program of a library that :func:`~.compiler.compile_program` has made;
-    ``arguments``: its argv, from argv[0] on. It gives the program's exit status.
+    ``arguments``: its argv, from argv[0] on; ``measured`` as of :class:`Rank`. It gives the
+    program's exit status.
 
     Raises
     ------
@@ -247,7 +252,7 @@ def c_program(library: Path, arguments: Sequence[str] = ()) -> Program:
         copies = rank.node.run_service(Copies)
         status = _Rank(rank, copies, library).run(arguments or [library.stem])
         if status:
-            raise RankError(f"rank {rank.number} ended with exit status {status}")
+            raise RankError(f"rank {rank.number} ended with exit status {status}", status)
         return status
 
-    return program(body, _InCalls)
+    return program(body, _InCalls, measured=measured)

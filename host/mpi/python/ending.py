@@ -53,7 +53,7 @@ def _exited(rank: Rank, code: Any) -> End:
     if status == 0:
         return End(0)
     return End(status, rank.fate or RankError(f"rank {rank.number} ended with exit status "
-                                              f"{status}{why}"))
+                                              f"{status}{why}", status))
 
 
 def _told(rank: int, file: Path, error: Exception) -> str:

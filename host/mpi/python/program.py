@@ -14,9 +14,10 @@ from .surroundings import PythonSurroundings
 __all__ = ["python_program"]
 
 
-def python_program(file: Path, arguments: Sequence[str] = ()) -> Program:
+def python_program(file: Path, arguments: Sequence[str] = (), *, measured: bool = False
+                   ) -> Program:
     """The host program of ``file``, whose ``sys.argv`` is the file and ``arguments``. Init and
-    Finalize are called around it, as mpi4py does.
+    Finalize are called around it, as mpi4py does. ``measured`` as of :class:`Rank`.
 
     Raises
     ------
@@ -37,6 +38,7 @@ def python_program(file: Path, arguments: Sequence[str] = ()) -> Program:
         own, main = there.pop(rank)
         rank.init()
         status = 1
+        rank.clock.go_on()
         try:
             end = executed(rank, file, code, vars(main))
             own.finish()
@@ -50,4 +52,4 @@ def python_program(file: Path, arguments: Sequence[str] = ()) -> Program:
         if not rank.finalized:
             rank.finalize()
 
-    return program(body, surroundings)
+    return program(body, surroundings, measured=measured)

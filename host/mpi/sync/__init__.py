@@ -7,6 +7,7 @@ In the order in which to read:
 
 - :mod:`.stack`: A stack of its own for a program: the one place where ranks are switched
 - :mod:`.rank`: A rank of a program with blocking calls: its library, its time, its end
+- :mod:`.clock`: The CPU time that a rank's program takes between its calls
 - :mod:`.ranks`: What the ranks of a run know of each other's beginnings and ends
 - :mod:`.folders`: The current directory, which a process has once, and each rank for itself
 - :mod:`.elsewhere`: Calls of MPI from where no rank may make them: another thread, or a child of a

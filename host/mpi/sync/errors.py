@@ -5,7 +5,12 @@ __all__ = ["Ended", "RankError"]
 
 
 class RankError(BaseException):
-    """The run has ended because of what a rank did: one line that names it."""
+    """The run has ended because of what a rank did: one line that names it. ``status`` is the exit
+    status of the run: that of the rank, if it ended with one from 1 to 255, else 1."""
+
+    def __init__(self, text: str, status: int = 1) -> None:
+        super().__init__(text)
+        self.status = status if 1 <= status <= 255 else 1
 
 
 class Ended(BaseException):

@@ -2,7 +2,8 @@
 
 What the program computes takes no target time of itself: what it is charged is what it says
 (:meth:`Rank.compute`), or a number of cycles before each of its calls (``mpi.program_cycles``), or
-nothing. The CPU's own clock never counts.
+nothing. This computer's clock does not count, but where it is asked for: then the CPU time that the
+program has taken since its last call is charged before each call.
 """
 
 import os
@@ -16,6 +17,7 @@ from ...port.node import Node, Program
 from ...port.watch import Watch
 from ..errors import ErrorClass, MpiError, RequestError
 from ..library import Mpi
+from .clock import Clock
 from .elsewhere import CHILD, refuse_thread
 from .errors import RankError
 from .folders import Folders
@@ -29,7 +31,8 @@ Other = TypeVar("Other")
 
 
 class Rank:
-    """The rank that runs on ``node``.
+    """The rank that runs on ``node``. ``measured``: the CPU time that its program takes on this
+    computer is charged.
 
     Attributes
     ----------
@@ -44,9 +47,12 @@ class Rank:
         where it makes its next call.
     kept
         What the program's face of MPI keeps for it, by name (:meth:`keep`).
+    clock
+        Counts the program's CPU time. A face lets it go on when its program begins, and stops it
+        while it works itself.
     """
 
-    def __init__(self, node: Node) -> None:
+    def __init__(self, node: Node, measured: bool = False) -> None:
         self.node = node
         self.mpi = Mpi(node)
         self.number = self.mpi.rank
@@ -57,7 +63,9 @@ class Rank:
         self._ranks = node.run_service(Ranks)
         self._folders = node.run_service(Folders)
         node.run_service(Watch).names[node.port.number] = f"rank {self.number}"
+        self.clock = Clock()
         self._before = Fraction(node.description.mpi.program_cycles)
+        self._each = Fraction(node.description.cpu.clock_mhz) / 1000 if measured else None
 
     def keep(self, name: str, make: Callable[[], Result]) -> Result:
         """What is kept under ``name``; made when it is first asked for."""
@@ -79,14 +87,22 @@ class Rank:
             stack = getcurrent()
             assert isinstance(stack, Stack)
             stack.abandon(self.fate)
-        if self._before:
-            wait(self._compute(self._before))
+        self.clock.stop()
         try:
+            before = self._before + self._measured()
+            if before:
+                wait(self._compute(before))
             return wait(call)
         except MpiError as error:
             if error.error is ErrorClass.ERR_PENDING:
                 raise self._ranks.misuse or self.end(str(error)) from None
             raise
+        finally:
+            self.clock.go_on()
+
+    def _measured(self) -> Fraction | int:
+        """CPU cycles for what the program has computed since its last call."""
+        return 0 if self._each is None else self.clock.take() * self._each
 
     def complete(self, call: Coroutine[Any, Any, Result], put: Callable[[Result], Other]) -> Other:
         """What ``put`` makes of what ``call``, which completes requests, gives. Where some of them
@@ -98,9 +114,9 @@ class Rank:
             raise
         return put(found)
 
-    def end(self, why: str) -> RankError:
-        """The error that ends the run because of this rank."""
-        self.fate = RankError(why)
+    def end(self, why: str, status: int = 1) -> RankError:
+        """The error that ends the run because of this rank, with an exit status."""
+        self.fate = RankError(why, status)
         return self.fate
 
     def misused(self, why: str) -> None:
@@ -127,8 +143,12 @@ class Rank:
         ValueError
             ``cycles`` is negative or no number.
         """
-        wait(self._compute(Fraction(cycles)))
-        wait(self.node.port.delay(0))  # a program that only computes comes to the run's limit
+        self.clock.stop()
+        try:
+            wait(self._compute(Fraction(cycles) + self._measured()))
+            wait(self.node.port.delay(0))  # a program that only computes comes to the run's limit
+        finally:
+            self.clock.go_on()
 
     async def _compute(self, cycles: Fraction) -> None:
         async with self.mpi.computing():
@@ -149,14 +169,14 @@ class Rank:
         return 1 / (float(self.node.description.nic.clock_mhz) * 1e6)
 
     def abort(self, comm: str, code: int) -> None:
-        """Abort: the run ends.
+        """Abort: the run ends, with exit status ``code``.
 
         Raises
         ------
         RankError
             Always.
         """
-        raise self.end(f"rank {self.number}: MPI_Abort({comm}, {code})")
+        raise self.end(f"rank {self.number}: MPI_Abort({comm}, {code})", code)
 
     def moved(self) -> None:
         """The program has changed its current directory."""
@@ -215,10 +235,12 @@ def current() -> Rank:
 
 
 def program(body: Callable[[Rank], Any],
-            surroundings: Callable[[Rank], Surroundings] = lambda _: Surroundings()) -> Program:
-    """A host program: ``body(rank)`` on a stack of its own, inside ``surroundings(rank)``."""
+            surroundings: Callable[[Rank], Surroundings] = lambda _: Surroundings(), *,
+            measured: bool = False) -> Program:
+    """A host program: ``body(rank)`` on a stack of its own, inside ``surroundings(rank)``;
+    ``measured`` as of :class:`Rank`."""
     async def run(node: Node) -> Any:
-        rank = Rank(node)
+        rank = Rank(node, measured)
 
         def whole() -> Any:
             result = body(rank)

@@ -72,6 +72,15 @@ def test_errors_are_one_line_with_the_rank(built, argument, text):
     assert str(found.value) == text
 
 
+@pytest.mark.parametrize("argument, status", [
+    ("abort", 9), ("exit", 5), ("return", 1), ("quick", 7), ("part", 6), ("send", 1),
+    ("kill", 134)])
+def test_the_run_ends_with_the_status_of_the_rank(built, argument, status):
+    with pytest.raises(RankError) as found:
+        run(built("wrong"), 2, argument)
+    assert found.value.status == status
+
+
 def test_an_assertion_that_fails_is_told(built, monkeypatch):
     shown = []
     monkeypatch.setattr("sys.stdout.write", shown.append)
