@@ -1,6 +1,7 @@
 """What the process has once, and each rank of a program in Python for itself."""
 
 import atexit
+import ctypes
 import locale
 import logging
 import os
@@ -28,11 +29,14 @@ comm = MPI.COMM_WORLD
 rank, size, meet = comm.rank, comm.size, comm.Barrier
 """
 ALONE = "import sys; rank, size, meet = int(sys.argv[1]), int(sys.argv[2]), lambda: None\n"
+GETENV = ctypes.CDLL(None).getenv
+GETENV.restype = ctypes.c_void_p
 
 
 def state():
     """What no run may change."""
     return (random.getstate(), repr(np.random.get_state()), dict(os.environ), os.getcwd(),
+            ctypes.string_at(getenv) if (getenv := GETENV(b"MINE")) else None,
             locale.setlocale(locale.LC_ALL), list(warnings.filters), warnings.showwarning,
             list(logging.root.handlers), logging.root.level, logging.root.manager.disable,
             sys.stdin, sys.stdout, sys.stderr, sys.excepthook, os._exit, os.chdir, atexit.register,
@@ -144,6 +148,7 @@ print({after})
 @pytest.mark.parametrize("before, after", [
     ("os.environ['MINE'] = str(rank); os.environ.pop('HOME', 0)", "os.environ['MINE'], "
      "os.environ.get('HOME'), os.popen('echo $MINE$HOME').read()"),
+    ("if rank == 0: os.environ['MINE'] = '0'", "os.popen('echo $MINE').read()"),
     ("if rank: del os.environ['PATH']", "'PATH' in os.environ, os.getenv('PATH') is None"),
     ("os.makedirs(f'd{rank}', exist_ok=True)\nif rank: os.chdir(f'd{rank}')",
      "os.path.basename(os.getcwd())"),
@@ -175,6 +180,17 @@ meet()
 logging.getLogger('app').warning('hello')
 """)
     assert sorted(said.splitlines()) == [f"{rank}: {rank} says hello" for rank in range(RANKS)]
+
+
+def test_what_logging_keeps_is_written_at_the_end_of_the_rank(play):
+    _, said = play("""
+import logging, logging.handlers
+kept = logging.handlers.MemoryHandler(9, target=logging.StreamHandler())
+logging.getLogger().addHandler(kept)
+meet()
+logging.warning('kept')
+""")
+    assert sorted(said.splitlines()) == [f"{rank}: kept" for rank in range(RANKS)]
 
 
 def test_warnings_are_those_of_a_new_process(play):

@@ -109,6 +109,21 @@ def test_a_deadlock_names_all():
                           "tag 3, COMM_WORLD; rank 1: Recv from rank 0, tag 3, COMM_WORLD")
 
 
+def test_a_deadlock_after_a_call_from_elsewhere_names_that():
+    ranks = {}
+
+    def body(rank):
+        ranks[rank.number] = rank
+        if rank.number == 0:
+            end = rank.time() + 1e-5
+            while rank.time() < end:  # meanwhile the other one waits
+                pass
+            ranks[1].misused("rank 1: another thread")
+        rank.wait(rank.mpi.COMM_WORLD.Recv(np.zeros(1), 1 - rank.number, 3))
+
+    assert told(body) == "rank 1: another thread"
+
+
 def test_an_end_without_finalize():
     def whole(rank):
         rank.init()
