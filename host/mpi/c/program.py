@@ -137,6 +137,7 @@ class _Rank:
         self._watch = watch = rank.node.run_service(Watch)
         watch.names[rank.node.port.number] = f"rank {rank.number}"
         self._library = copies.enter(source, rank.number, watch.patience)
+        self._moved = ctypes.c_int.in_dll(self._library, "nicbed_moved")
         self._lines = Lines(rank.number)
         self._state = state = State(rank, self._library)
         parts = [part(state) for part in PARTS]
@@ -202,6 +203,9 @@ class _Rank:
         self._rank.clock.stop()
         try:
             self._print()
+            if self._moved.value:
+                self._moved.value = 0
+                self._rank.moved()
             if self._failure is not None:
                 return LEAVE
             if number == ABSENT:

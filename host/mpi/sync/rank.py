@@ -187,7 +187,7 @@ class Rank:
         status &= 0xFF
         fate = self.fate
         if fate is None and status:
-            fate = RankError(f"rank {self.number} ended with exit status {status}")
+            fate = RankError(f"rank {self.number} ended with exit status {status}", status)
         elif fate is None and not self.finalized:
             fate = RankError(f"rank {self.number} ended without MPI_Finalize")
         stack = getcurrent()
