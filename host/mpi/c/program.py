@@ -59,7 +59,6 @@ class Copies:
         self.shared = Shared(running=-1, inside=-1)
         self.calls: dict[int, int] = {}
         self._users = 0
-        self._folder: Any = None
         self._printed: Any = None
         self._saved: list[int] = []
         self._library: Any = None
@@ -68,13 +67,13 @@ class Copies:
         """A copy of the library ``source`` for ``rank``, whose code may take ``patience`` CPU
         seconds between two calls."""
         self._users += 1
-        if self._folder is None:
-            self._folder = tempfile.TemporaryDirectory(
-                prefix="nicbed-c-", dir=for_libraries())
-        copy = Path(self._folder.name) / f"rank{rank}.so"
-        shutil.copy(source, copy)
-        library = ctypes.PyDLL(str(copy))
-        copy.unlink()
+        descriptor, name = tempfile.mkstemp(".so", f"nicbed-rank{rank}-", for_libraries())
+        os.close(descriptor)
+        try:
+            shutil.copy(source, name)
+            library = ctypes.PyDLL(name)
+        finally:
+            os.unlink(name)  # it stays loaded, and a crash leaves nothing
         if self._library is None:
             self._library = library
             self._printed = tempfile.TemporaryFile()
@@ -107,8 +106,7 @@ class Copies:
                 os.dup2(saved, descriptor)
                 os.close(saved)
             self._printed.close()
-            self._folder.cleanup()
-            self._library = self._folder = None
+            self._library = None
 
 
 class _InCalls(Surroundings):
