@@ -30,14 +30,15 @@ _TYPES = {name: like.named(name) for names, like in {
     "FLOAT REAL REAL4": datatypes.FLOAT, "DOUBLE DOUBLE_PRECISION REAL8": datatypes.DOUBLE,
     "LONG_DOUBLE REAL16": datatypes.LONG_DOUBLE, "C_BOOL CXX_BOOL": datatypes.BOOL,
     "LOGICAL": datatypes.LOGICAL,
-    "C_FLOAT_COMPLEX COMPLEX COMPLEX8 CXX_FLOAT_COMPLEX": datatypes.FLOAT_COMPLEX,
+    "C_COMPLEX COMPLEX COMPLEX8 CXX_FLOAT_COMPLEX": datatypes.FLOAT_COMPLEX,
     "C_DOUBLE_COMPLEX DOUBLE_COMPLEX COMPLEX16 CXX_DOUBLE_COMPLEX": datatypes.COMPLEX,
     "C_LONG_DOUBLE_COMPLEX COMPLEX32 CXX_LONG_DOUBLE_COMPLEX": datatypes.LONG_DOUBLE_COMPLEX,
     "FLOAT_INT": datatypes.FLOAT_INT, "DOUBLE_INT": datatypes.DOUBLE_INT,
     "LONG_INT": datatypes.LONG_INT, "SHORT_INT": datatypes.SHORT_INT,
     "LONG_DOUBLE_INT": datatypes.LONG_DOUBLE_INT, "2INT 2INTEGER": datatypes.INT_INT,
     "2REAL": datatypes.FLOAT_FLOAT, "2DOUBLE_PRECISION": datatypes.DOUBLE_DOUBLE,
-    "LB": datatypes.LB, "UB": datatypes.UB}.items() for name in names.split()}
+    "INTEGER16": datatypes.INTEGER16, "LB": datatypes.LB, "UB": datatypes.UB}.items()
+    for name in names.split()}
 _OPS = {name: getattr(operators, name) for name in
         ("MAX", "MIN", "SUM", "PROD", "LAND", "BAND", "LOR", "BOR", "LXOR", "BXOR", "MAXLOC",
          "MINLOC", "REPLACE", "NO_OP")}

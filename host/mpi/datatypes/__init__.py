@@ -32,6 +32,7 @@ from .predefined import (
     INT8,
     INT16,
     INT_INT,
+    INTEGER16,
     LB,
     LOGICAL,
     LONG,
@@ -58,8 +59,8 @@ from .sized import f90_complex, f90_integer, f90_real, match_size
 
 __all__ = ["BLOCK", "BOOL", "BYTE", "CHAR", "COMBINERS", "COMPLEX", "CYCLIC", "DEFAULT", "DOUBLE",
            "DOUBLE_DOUBLE", "DOUBLE_INT", "Datatype", "FLOAT", "FLOAT_COMPLEX", "FLOAT_FLOAT",
-           "FLOAT_INT", "INT", "INT16", "INT8", "INT_INT", "Kind", "LB", "LOGICAL", "LONG",
-           "LONG_DOUBLE", "LONG_DOUBLE_COMPLEX", "LONG_DOUBLE_INT", "LONG_INT", "LONG_LONG",
+           "FLOAT_INT", "INT", "INT16", "INT8", "INTEGER16", "INT_INT", "Kind", "LB", "LOGICAL",
+           "LONG", "LONG_DOUBLE", "LONG_DOUBLE_COMPLEX", "LONG_DOUBLE_INT", "LONG_INT", "LONG_LONG",
            "NONE", "Origin", "PACKED", "SHORT_INT", "Signature", "UB", "UINT", "UINT16", "UINT8",
            "ULONG", "ULONG_LONG", "WCHAR", "darray", "element_name", "element_of", "f90_complex",
            "f90_integer", "f90_real", "from_external", "match_size", "of_dtype", "subarray",

@@ -10,10 +10,10 @@ from .datatype import Datatype
 from .signature import Kind, Signature
 
 __all__ = ["BOOL", "BYTE", "CHAR", "COMPLEX", "DOUBLE", "DOUBLE_DOUBLE", "DOUBLE_INT", "FLOAT",
-           "FLOAT_COMPLEX", "FLOAT_FLOAT", "FLOAT_INT", "INT", "INT16", "INT8", "INT_INT",
-           "LB", "LOGICAL", "LONG", "LONG_DOUBLE", "LONG_DOUBLE_COMPLEX", "LONG_DOUBLE_INT",
-           "LONG_INT", "LONG_LONG", "PACKED", "SHORT_INT", "UB", "UINT", "UINT16", "UINT8",
-           "ULONG", "ULONG_LONG", "WCHAR", "element_name", "element_of", "of_dtype", "predefined"]
+           "FLOAT_COMPLEX", "FLOAT_FLOAT", "FLOAT_INT", "INT", "INT16", "INT8", "INTEGER16",
+           "INT_INT", "LB", "LOGICAL", "LONG", "LONG_DOUBLE", "LONG_DOUBLE_COMPLEX",
+           "LONG_DOUBLE_INT", "LONG_INT", "LONG_LONG", "PACKED", "SHORT_INT", "UB", "UINT",
+           "UINT16", "UINT8", "ULONG", "ULONG_LONG", "WCHAR", "element_name", "element_of", "of_dtype", "predefined"]
 
 
 def predefined(name: str, of: Any, group: str, external: int = 0) -> Datatype:
@@ -45,6 +45,8 @@ LONG_DOUBLE_COMPLEX = predefined("C_LONG_DOUBLE_COMPLEX", np.clongdouble, "compl
 BOOL = predefined("C_BOOL", np.bool_, "logical")
 LOGICAL = predefined("LOGICAL", np.int32, "logical")
 PACKED = predefined("PACKED", np.uint8, "")
+INTEGER16 = predefined("INTEGER16", "V16", "")
+"""Without operations: numpy has no such numbers."""
 
 
 def _pair(name: str, first: Datatype, second: Datatype = INT) -> Datatype:

@@ -291,7 +291,7 @@
 #define MPI_SHORT_INT ((MPI_Datatype) 20)
 #define MPI_2INT ((MPI_Datatype) 21)
 #define MPI_C_BOOL ((MPI_Datatype) 22)
-#define MPI_C_FLOAT_COMPLEX ((MPI_Datatype) 23)
+#define MPI_C_COMPLEX ((MPI_Datatype) 23)
 #define MPI_C_DOUBLE_COMPLEX ((MPI_Datatype) 24)
 #define MPI_C_LONG_DOUBLE_COMPLEX ((MPI_Datatype) 25)
 #define MPI_WCHAR ((MPI_Datatype) 26)
@@ -333,8 +333,9 @@
 #define MPI_CXX_LONG_DOUBLE_COMPLEX ((MPI_Datatype) 62)
 #define MPI_LB ((MPI_Datatype) 63)
 #define MPI_UB ((MPI_Datatype) 64)
+#define MPI_INTEGER16 ((MPI_Datatype) 65)
 #define MPI_LONG_LONG MPI_LONG_LONG_INT
-#define MPI_C_COMPLEX MPI_C_FLOAT_COMPLEX
+#define MPI_C_FLOAT_COMPLEX MPI_C_COMPLEX
 
 /* Operations */
 #define MPI_OP_NULL ((MPI_Op) 0)
