@@ -13,7 +13,8 @@ __all__ = ["BOOL", "BYTE", "CHAR", "COMPLEX", "DOUBLE", "DOUBLE_DOUBLE", "DOUBLE
            "FLOAT_COMPLEX", "FLOAT_FLOAT", "FLOAT_INT", "INT", "INT16", "INT8", "INTEGER16",
            "INT_INT", "LB", "LOGICAL", "LONG", "LONG_DOUBLE", "LONG_DOUBLE_COMPLEX",
            "LONG_DOUBLE_INT", "LONG_INT", "LONG_LONG", "PACKED", "SHORT_INT", "UB", "UINT",
-           "UINT16", "UINT8", "ULONG", "ULONG_LONG", "WCHAR", "element_name", "element_of", "of_dtype", "predefined"]
+           "UINT16", "UINT8", "ULONG", "ULONG_LONG", "WCHAR", "element_name", "element_of",
+           "of_dtype", "predefined"]
 
 
 def predefined(name: str, of: Any, group: str, external: int = 0) -> Datatype:
