@@ -159,7 +159,8 @@ class Calls:
     current
         The outermost call, in which the program is.
     before
-        What is called at the beginning of each outermost call.
+        What is called at the beginning of each outermost call but Win_free: programs free the
+        memory of a window before it, which MPI does not allow, and get away with it elsewhere.
     """
 
     __slots__ = ("before", "count", "sent", "current", "port")
@@ -180,7 +181,7 @@ class Calls:
 def called(call: Call) -> Callable[[Callable[..., Coroutine[Any, Any, Result]]],
                                    Callable[..., Coroutine[Any, Any, Result]]]:
     """Makes a method of an object with ``calls`` the call ``call``."""
-    number = int(call)
+    number, looks = int(call), call is not Call.Win_free
 
     def made(function: Callable[..., Coroutine[Any, Any, Result]]
              ) -> Callable[..., Coroutine[Any, Any, Result]]:
@@ -193,8 +194,9 @@ def called(call: Call) -> Callable[[Callable[..., Coroutine[Any, Any, Result]]],
             calls.count[call] += 1
             if calls.port.marking:
                 calls.port.mark(COMMUNICATE, BEGIN, number)
-            for one in calls.before:
-                one()
+            if looks:
+                for one in calls.before:
+                    one()
             try:
                 return await function(self, *arguments, **named)
             finally:

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -74,6 +75,16 @@ int main(int argc, char **argv)
         nobody(1);
     if (rank == 1 && !strcmp(what, "in a call"))
         MPI_Send((void *) 0x10000, 100, MPI_INT, 0, 0, MPI_COMM_WORLD);
+    if (!strcmp(what, "window")) {  /* its memory goes before it does */
+        void *memory = mmap(NULL, 1 << 16, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+                            -1, 0);
+        MPI_Win window;
+        MPI_Win_create(memory, 1 << 16, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &window);
+        MPI_Win_fence(0, window);
+        munmap(memory, 1 << 16);
+        MPI_Win_free(&window);
+        printf("freed\n");
+    }
     if (!strcmp(what, "profile")) {
         MPI_Comm_size(MPI_COMM_WORLD, &size);
         printf("%d\n", size);

@@ -64,6 +64,10 @@ def test_a_function_that_nobody_has(odd):
         run(odd, 2, "nobody")
 
 
+def test_memory_that_goes_before_its_window(odd, monkeypatch):
+    assert printed(odd, "window", monkeypatch) == ["0: freed", "1: freed"]
+
+
 def test_a_profiling_layer(odd, monkeypatch):
     assert printed(odd, "profile", monkeypatch) == ["0: 102", "1: 102"]
 
