@@ -81,6 +81,8 @@ int nicbed_start(nicbed_function *calls, int rank, struct nicbed_shared *common,
     if (!setjmp(end)) {
         enter();
         status = main(argc, argv);
+        if (getpid() != process)
+            exit(status);  /* of a child, which has nothing of Python's */
         nicbed_at_end(status);
     }
     shared->running = -1;

@@ -69,6 +69,12 @@ int main(int argc, char **argv)
         wait(&status);
         printf("%d\n", WEXITSTATUS(status));
     }
+    if (rank == 1 && !strcmp(what, "child returns")) {
+        if (!fork())
+            return 9;
+        wait(&status);
+        printf("%d\n", WEXITSTATUS(status));
+    }
     if (rank == 1 && !strcmp(what, "spin"))
         spin();
     if (rank == 1 && !strcmp(what, "nobody"))

@@ -57,6 +57,7 @@ def test_a_call_in_a_child(odd, monkeypatch):
 
 def test_the_end_of_a_child_is_its_own(odd, monkeypatch):
     assert printed(odd, "children", monkeypatch) == ["1: 7"]
+    assert printed(odd, "child returns", monkeypatch) == ["1: 9"]
 
 
 def test_a_function_that_nobody_has(odd):
