@@ -24,6 +24,8 @@ __all__ = ["c_program"]
 
 LEAVE = -(1 << 31)
 """What a call returns to leave the program (runtime.c)."""
+WAITS = 2
+"""What :attr:`Shared.spins` is of a program that waits, and does not compute (runtime.c)."""
 ABSENT, NO_CALL = -1, -2
 """Numbers beside those of calls: a function that nobody has; none."""
 FUNCTION = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_int, ctypes.POINTER(ctypes.c_ssize_t))
@@ -66,7 +68,6 @@ class Copies:
     def enter(self, source: Path, rank: int, patience: float) -> Any:
         """A copy of the library ``source`` for ``rank``, whose code may take ``patience`` CPU
         seconds between two calls."""
-        self._users += 1
         descriptor, name = tempfile.mkstemp(".so", f"nicbed-rank{rank}-", for_libraries())
         os.close(descriptor)
         try:
@@ -74,6 +75,7 @@ class Copies:
             library = ctypes.PyDLL(name)
         finally:
             os.unlink(name)  # it stays loaded, and a crash leaves nothing
+        self._users += 1
         if self._library is None:
             self._library = library
             self._printed = tempfile.TemporaryFile()
@@ -175,18 +177,26 @@ class _Rank:
                 answer, self._rank.number, ctypes.byref(self._copies.shared), len(texts), argv)
         finally:
             self._rank.clock.stop()
+            self._look_moved()
             self._print()
             self._lines.end()
             self._copies.leave()
         shared = self._copies.shared
         if shared.spins:
+            waits = shared.spins == WAITS
             shared.spins = 0
             place = line_of(self._source, shared.place) if shared.place else None
             port = self._rank.node.port
-            raise self._watch.stuck(port.number, port.given_at, f"in {place or 'C'}")
+            raise self._watch.stuck(port.number, port.given_at, f"in {place or 'C'}", waits=waits)
         if self._failure is not None:
             raise self._failure
         return status
+
+    def _look_moved(self) -> None:
+        """The program may have changed its current directory."""
+        if self._moved.value:
+            self._moved.value = 0
+            self._rank.moved()
 
     def _print(self) -> None:
         text = self._copies.printed()
@@ -201,9 +211,7 @@ class _Rank:
         self._rank.clock.stop()
         try:
             self._print()
-            if self._moved.value:
-                self._moved.value = 0
-                self._rank.moved()
+            self._look_moved()
             if self._failure is not None:
                 return LEAVE
             if number == ABSENT:
@@ -211,9 +219,10 @@ class _Rank:
                 raise RankError(f"rank {self._rank.number}: the program calls {name}, which is "
                                 "nowhere defined")
             method, tables, place = self._calls[number]
+            if place >= 0:
+                comm = tables[place][given[place]]
             arguments = [given[index] if table is None else table[given[index]]
                          for index, table in enumerate(tables)]
-            comm = self._rank.mpi.COMM_WORLD if place < 0 else arguments[place]
             method(*arguments)
             return 0
         except MpiError as error:

@@ -80,6 +80,7 @@ int nicbed_start(nicbed_function *calls, int rank, struct nicbed_shared *common,
     nicbed_libc(own);
     if (!setjmp(end)) {
         enter();
+        errno = 0;
         status = main(argc, argv);
         if (getpid() != process)
             exit(status);  /* of a child, which has nothing of Python's */
@@ -120,7 +121,8 @@ __attribute__((noreturn)) static void leave(void)
 
 static int nicbed_call(int number, nicbed_word *arguments)
 {
-    int result, kept = errno;
+    int result, kept = errno, index = optind, option = optopt, tells = opterr;
+    char *argument = optarg;
     check(nicbed_name(number));
     shared->running = -1;
     fflush(stdout);
@@ -130,6 +132,7 @@ static int nicbed_call(int number, nicbed_word *arguments)
     if (result == LEAVE)
         leave();
     errno = kept;
+    optind = index, optopt = option, opterr = tells, optarg = argument;
     return result;
 }
 
@@ -140,20 +143,36 @@ void nicbed_absent(const char *name)
     nicbed_call(ABSENT, arguments);
 }
 
-/* Calls an operation of the program; whether it came back, and did not end the program. */
-int nicbed_operate(void (*operation)(void *, void *, int *, int *), void *in, void *inout,
-                   int *count, int *datatype)
+/* Calls a function of the program with up to six words; whether it came back, and did not end the
+ * program. Others may be called meanwhile, by what it calls. */
+int nicbed_callback(int (*callback)(nicbed_word, nicbed_word, nicbed_word, nicbed_word, nicbed_word,
+                                    nicbed_word), const nicbed_word *given, int *result)
 {
-    int came_back = 0;
+    volatile int came_back = 0;
+    int before = operating;
+    jmp_buf outer;
+    memcpy(&outer, &operation_end, sizeof outer);
     operating = 1;
     if (!setjmp(operation_end)) {
         enter();
-        operation(in, inout, count, datatype);
+        *result = callback(given[0], given[1], given[2], given[3], given[4], given[5]);
         came_back = 1;
     }
     shared->running = -1;
-    operating = 0;
+    operating = before;
+    memcpy(&operation_end, &outer, sizeof outer);
     return came_back;
+}
+
+/* Calls an operation of the program; as nicbed_callback. */
+int nicbed_operate(void (*operation)(void *, void *, int *, int *), void *in, void *inout,
+                   int *count, int *datatype)
+{
+    const nicbed_word given[6] = {(nicbed_word) in, (nicbed_word) inout, (nicbed_word) count,
+                                  (nicbed_word) datatype};
+    int unused;
+    return nicbed_callback((int (*)(nicbed_word, nicbed_word, nicbed_word, nicbed_word, nicbed_word,
+                                    nicbed_word)) operation, given, &unused);
 }
 
 /* The status with which an operation ended the program. */
@@ -209,7 +228,7 @@ static struct nicbed_shared *guarded;
 static stack_t own_stack;
 static struct sigaction looks;  /* Python's look at programs that run long */
 static pid_t guarding;
-enum { TRIES = 12, WORDS = 2048 };
+enum { TRIES = 12, WORDS = 2048, WAITS = 2 };
 
 /* Where in the program's code a signal came, or the innermost call of its own that has not come
  * back, found on the stack; 0: not in it. */
@@ -272,21 +291,26 @@ static void looked(int number, siginfo_t *info, void *context)
 {
     static unsigned seen;
     static int tries;
-    static double since;
+    static double since, began;
     struct timespec now;
     if (getpid() == guarding && guarded->running >= 0
         && (pid_t) syscall(SYS_gettid) == guarding) {
         clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
         double seconds = (double) now.tv_sec + 1e-9 * (double) now.tv_nsec;
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        double wall = (double) now.tv_sec + 1e-9 * (double) now.tv_nsec;
+        int waits = 10 * (seconds - since) < wall - began;  /* as watchdog.py has it */
         if (seen != guarded->entries) {
             seen = guarded->entries;
             since = seconds;
+            began = wall;
             tries = 0;
-        } else if (seconds - since >= guarded->patience) {
-            uintptr_t at = place_of(context, 0);
+        } else if (seconds - since >= guarded->patience
+                   || (waits && wall - began >= guarded->patience)) {
+            uintptr_t at = place_of(context, waits);
             if (at || ++tries > TRIES) {  /* not out of the C library, which may hold a lock */
                 sigset_t set;
-                guarded->spins = 1;
+                guarded->spins = waits ? WAITS : 1;
                 guarded->place = at ? at - guarded->low : 0;
                 sigemptyset(&set);
                 sigaddset(&set, number);
@@ -310,6 +334,12 @@ int nicbed_guard(struct nicbed_shared *common, int look)
     static struct sigaction before[COUNT];
     struct sigaction action = {0};
     guarded = common;
+    if (!common) {
+        own_stack.ss_flags = SS_DISABLE;
+        sigaltstack(&own_stack, NULL);
+        free(own_stack.ss_sp);
+        own_stack = (stack_t) {0};
+    }
     if (common) {
         guarding = getpid();
         own_stack.ss_size = 1 << 16;
@@ -325,25 +355,4 @@ int nicbed_guard(struct nicbed_shared *common, int look)
     action.sa_sigaction = looked;
     action.sa_flags = SA_SIGINFO | SA_RESTART;
     return sigaction(look, common ? &action : &looks, common ? &looks : NULL);
-}
-
-/* Calls a function of the program with up to six words; whether it came back, and did not end the
- * program. Others may be called meanwhile, by what it calls. */
-int nicbed_callback(int (*callback)(nicbed_word, nicbed_word, nicbed_word, nicbed_word, nicbed_word,
-                                    nicbed_word), const nicbed_word *given, int *result)
-{
-    volatile int came_back = 0;
-    int before = operating;
-    jmp_buf outer;
-    memcpy(&outer, &operation_end, sizeof outer);
-    operating = 1;
-    if (!setjmp(operation_end)) {
-        enter();
-        *result = callback(given[0], given[1], given[2], given[3], given[4], given[5]);
-        came_back = 1;
-    }
-    shared->running = -1;
-    operating = before;
-    memcpy(&operation_end, &outer, sizeof outer);
-    return came_back;
 }

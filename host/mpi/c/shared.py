@@ -8,6 +8,7 @@ __all__ = ["SHARED", "shared"]
 
 SHARED = {
     "the environment": ("clearenv", "putenv", "setenv", "unsetenv"),
+    "standard input, output and error": ("dup2", "dup3"),
     "the locale": ("setlocale",),
     "the umask": ("umask",),
     "signal handlers": ("sigaction", "signal", "sigprocmask", "sigset"),

@@ -233,7 +233,7 @@ def _data(address: Pointer, count: int, datatype: Datatype, call: str) -> Any:
     """A buffer of the origin."""
     if count < 0:
         raise MpiError(ErrorClass.ERR_COUNT, f"{call}: count {count}: must not be negative")
-    return [Memory(address), count, datatype] if count else None
+    return [Memory(address), count, datatype]
 
 
 def _base(window: Win) -> Pointer:

@@ -103,7 +103,6 @@ class Windows:
             regions.append(self._exposed(array, held, call, self._reached(own)))
         window = Win(self, own, f"{comm.name}.Win", flavor, array, unit, Memory(*regions))
         window.shared = shared
-        window.errhandler = comm.errhandler
         window.held += held
         self._open[window.number] = window
         self.everywhere.add(window, library.rank)

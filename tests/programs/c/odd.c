@@ -77,6 +77,30 @@ int main(int argc, char **argv)
     }
     if (rank == 1 && !strcmp(what, "spin"))
         spin();
+    if (rank == 1 && !strcmp(what, "sleep"))
+        for (;;)
+            usleep(1000);
+    if (!strcmp(what, "options")) {
+        int found = getopt(argc, argv, "n:");
+        MPI_Barrier(MPI_COMM_WORLD);
+        printf("%c %s %d\n", found, optarg, optind);
+    }
+    if (!strcmp(what, "nothing to put")) {
+        int x = rank, *memory;
+        MPI_Win window;
+        MPI_Win_allocate(4, 4, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &window);
+        MPI_Win_fence(0, window);
+        MPI_Put(&x, 0, MPI_INT, 0, 0, 0, MPI_INT, window);
+        MPI_Get(&x, 0, MPI_INT, 0, 0, 0, MPI_INT, window);
+        MPI_Win_fence(0, window);
+        MPI_Win_free(&window);
+    }
+    if (!strcmp(what, "handler")) {
+        MPI_Comm own;
+        MPI_Comm_dup(MPI_COMM_WORLD, &own);
+        MPI_Comm_set_errhandler(own, MPI_ERRORS_RETURN);
+        printf("%d\n", MPI_Allreduce(&size, &status, 1, MPI_INT, MPI_OP_NULL, own) == MPI_ERR_OP);
+    }
     if (rank == 1 && !strcmp(what, "nobody"))
         nobody(1);
     if (rank == 1 && !strcmp(what, "in a call"))

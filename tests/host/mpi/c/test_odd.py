@@ -6,10 +6,12 @@ import sys
 import time
 
 import pytest
-from nicbed.host.mpi.c import compile_program
+from nicbed.host.mpi.c import c_program, compile_program
 from nicbed.host.mpi.c.lines import told
 from nicbed.host.mpi.sync import RankError
 from nicbed.host.port.watch import Stuck
+from nicbed.host.runtime import Runtime
+from nicbed.testbench.backends.model.target import Model
 from nicbed.testbench.run.watchdog import watching
 
 from tests.host.mpi.c.test_program import SOURCES, run
@@ -78,24 +80,38 @@ def test_a_crash_in_a_call_names_it(odd):
         "nicbed: rank 1 crashed in MPI_Send: SIGSEGV")
 
 
-def test_a_program_that_spins_is_left(odd, monkeypatch):
+@pytest.mark.parametrize("what, text", [
+    ("spin", rf"rank 1's program has computed for 0.3 s .*in odd.c:{SPIN}"),
+    ("sleep", "rank 1's program has waited for something outside the target for 0.3 s "
+              r".*in odd.c:"),
+])
+def test_a_program_that_makes_no_calls_is_left(odd, monkeypatch, what, text):
     """By the signal of the watch, in a run whose Python looks, too."""
-    from nicbed.host.mpi.c import c_program
-    from nicbed.host.runtime import Runtime
-    from nicbed.testbench.backends.model.target import Model
-
     monkeypatch.setenv("NICBED_PATIENCE", "0.3")
     model = Model(describe(nodes=2))
     model.limit = 40_000_000
-    runtime = Runtime(model.description, model, model.memories,
-                      [c_program(odd, ["odd", "spin"])] * 2)
+    runtime = Runtime(model.description, model, model.memories, [c_program(odd, ["odd", what])] * 2)
     begin = time.process_time()
     with watching(runtime, model, lambda _: None, lambda _: None):
         model.serve(runtime.attention)
     assert isinstance(runtime.failed, Stuck)
-    assert re.search(rf"rank 1's program has computed for 0.3 s .*in odd.c:{SPIN}",
-                     str(runtime.failed))
+    assert re.search(text, str(runtime.failed))
     assert time.process_time() - begin < 20
+
+
+def test_options_are_each_ranks(odd, monkeypatch):
+    shown = []
+    monkeypatch.setattr("sys.stdout.write", shown.append)
+    run(odd, 3, "options", "-n", "5")
+    assert sorted("".join(shown).splitlines()) == ["0: n 5 4", "1: n 5 4", "2: n 5 4"]
+
+
+def test_operations_of_nothing_on_windows(odd):
+    assert run(odd, 2, "nothing to put")[0] == [0, 0]
+
+
+def test_a_bad_handle_goes_to_the_calls_communicator(odd, monkeypatch):
+    assert printed(odd, "handler", monkeypatch) == ["0: 1", "1: 1"]
 
 
 def test_an_exception_of_the_layer_is_one_line(odd, monkeypatch):
