@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from ..constants import SUBVERSION, VERSION
 from ..sync import current
 from ..topologies import dims_create
 from .constants import Constant
@@ -16,7 +17,6 @@ __all__ = ["Aint_add", "Aint_diff", "Alloc_mem", "Compute_dims", "Finalize", "Fr
            "Is_finalized", "Is_initialized", "Is_thread_main", "Pcontrol", "Query_thread", "Wtick",
            "Wtime", "compute", "get_vendor"]
 
-VERSION, SUBVERSION = 1, 3
 THREAD_SINGLE, THREAD_FUNNELED, THREAD_SERIALIZED, THREAD_MULTIPLE = range(4)
 
 
