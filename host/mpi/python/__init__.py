@@ -26,6 +26,7 @@ In the order in which to read:
 - :mod:`.ending`: How a program in Python ends
 - :mod:`.surroundings`: What of the Python process belongs to a rank's program while it runs
 - :mod:`.process`: What Python keeps for the process, for each rank
+- :mod:`.rc`: What a program says of MPI's beginning and end before it uses MPI
 - :mod:`.shim`: The module ``mpi4py`` as a program finds it
 """
 

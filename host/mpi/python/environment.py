@@ -8,7 +8,7 @@ from ..constants import SUBVERSION, VERSION
 from ..sync import current
 from ..topologies import dims_create
 from .constants import Constant
-from .errors import told
+from .errors import CLASSES, Exception, told
 from .memory import buffer, view
 
 __all__ = ["Aint_add", "Aint_diff", "Alloc_mem", "Compute_dims", "Finalize", "Free_mem",
@@ -21,10 +21,17 @@ THREAD_SINGLE, THREAD_FUNNELED, THREAD_SERIALIZED, THREAD_MULTIPLE = range(4)
 
 
 def Init() -> None:
-    """Nothing: it was called before the program began."""
+    """Nothing, where it has been called: by the program's first use of MPI, unless
+    ``mpi4py.rc.initialize`` is false."""
+    rank = current()
+    if rank.finalized:
+        raise Exception(CLASSES["ERR_OTHER"], f"rank {rank.number}: Init after Finalize")
+    if not rank.initialized:
+        rank.init()
 
 
 def Init_thread(required: int = THREAD_MULTIPLE) -> int:
+    Init()
     return THREAD_SINGLE
 
 
