@@ -20,6 +20,7 @@ In the order in which to read:
 - :mod:`.status`, :mod:`.operators`, :mod:`.groups`, :mod:`.info`, :mod:`.attributes`,
   :mod:`.constants`: the other classes and constants
 - :mod:`.windows`: Windows: one-sided communication
+- :mod:`.futures`: mpi4py.futures: tasks for other ranks
 - :mod:`.environment`: Beginning, end, time
 - :mod:`.others`, :mod:`.refused`: What is not supported
 - :mod:`.program`: A Python program as a host program

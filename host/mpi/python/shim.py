@@ -10,7 +10,7 @@ __all__ = ["modules"]
 
 def modules(rc: Rc) -> dict[str, ModuleType]:
     """``mpi4py`` and its modules, by name, for a rank whose options are ``rc``."""
-    from . import MPI
+    from . import MPI, futures
 
     package: Any = ModuleType("mpi4py", "nicbed's, in place of mpi4py's own")
     package.__path__ = []
@@ -19,4 +19,6 @@ def modules(rc: Rc) -> dict[str, ModuleType]:
     package.get_config = dict
     package.get_include = str
     package.rc = rc
-    return {"mpi4py": package, "mpi4py.MPI": MPI, "mpi4py.rc": rc}
+    package.futures = futures
+    return {"mpi4py": package, "mpi4py.MPI": MPI, "mpi4py.rc": rc,
+            "mpi4py.futures": futures}
