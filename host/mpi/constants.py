@@ -1,8 +1,11 @@
 """Constants of MPI, under its names."""
 
 __all__ = ["ANY_SOURCE", "ANY_TAG", "CART", "COMM_TYPE_SHARED", "CONGRUENT", "DIST_GRAPH", "GRAPH",
-           "IDENT", "MAX_TAG", "PROC_NULL", "ROOT", "SIMILAR", "UNDEFINED", "UNEQUAL"]
+           "IDENT", "MAX_TAG", "PROC_NULL", "ROOT", "SIMILAR", "SUBVERSION", "UNDEFINED", "UNEQUAL",
+           "VERSION"]
 
+VERSION, SUBVERSION = 3, 1
+"""Of the standard of which the calls are."""
 ANY_SOURCE = -1
 """As the source of a receive: any rank."""
 ANY_TAG = -1

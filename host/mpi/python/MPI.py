@@ -15,8 +15,10 @@ from ..constants import (
     PROC_NULL,
     ROOT,
     SIMILAR,
+    SUBVERSION,
     UNDEFINED,
     UNEQUAL,
+    VERSION,
 )
 from ..datatypes import BLOCK as DISTRIBUTE_BLOCK
 from ..datatypes import COMBINERS as _COMBINERS
@@ -61,12 +63,10 @@ from .constants import (
 from .datatypes import DATATYPE_NULL, NAMED, ORDER_C, ORDER_FORTRAN, Datatype
 from .environment import *
 from .environment import (
-    SUBVERSION,
     THREAD_FUNNELED,
     THREAD_MULTIPLE,
     THREAD_SERIALIZED,
     THREAD_SINGLE,
-    VERSION,
 )
 from .errors import (
     CLASSES,

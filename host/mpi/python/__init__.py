@@ -20,12 +20,14 @@ In the order in which to read:
 - :mod:`.status`, :mod:`.operators`, :mod:`.groups`, :mod:`.info`, :mod:`.attributes`,
   :mod:`.constants`: the other classes and constants
 - :mod:`.windows`: Windows: one-sided communication
+- :mod:`.futures`: mpi4py.futures: tasks for other ranks
 - :mod:`.environment`: Beginning, end, time
 - :mod:`.others`, :mod:`.refused`: What is not supported
 - :mod:`.program`: A Python program as a host program
 - :mod:`.ending`: How a program in Python ends
 - :mod:`.surroundings`: What of the Python process belongs to a rank's program while it runs
 - :mod:`.process`: What Python keeps for the process, for each rank
+- :mod:`.rc`: What a program says of MPI's beginning and end before it uses MPI
 - :mod:`.shim`: The module ``mpi4py`` as a program finds it
 """
 

@@ -4,10 +4,11 @@ from typing import Any
 
 import numpy as np
 
+from ..constants import SUBVERSION, VERSION
 from ..sync import current
 from ..topologies import dims_create
 from .constants import Constant
-from .errors import told
+from .errors import CLASSES, Exception, told
 from .memory import buffer, view
 
 __all__ = ["Aint_add", "Aint_diff", "Alloc_mem", "Compute_dims", "Finalize", "Free_mem",
@@ -16,15 +17,21 @@ __all__ = ["Aint_add", "Aint_diff", "Alloc_mem", "Compute_dims", "Finalize", "Fr
            "Is_finalized", "Is_initialized", "Is_thread_main", "Pcontrol", "Query_thread", "Wtick",
            "Wtime", "compute", "get_vendor"]
 
-VERSION, SUBVERSION = 1, 3
 THREAD_SINGLE, THREAD_FUNNELED, THREAD_SERIALIZED, THREAD_MULTIPLE = range(4)
 
 
 def Init() -> None:
-    """Nothing: it was called before the program began."""
+    """Nothing, where it has been called: by the program's first use of MPI, unless
+    ``mpi4py.rc.initialize`` is false."""
+    rank = current()
+    if rank.finalized:
+        raise Exception(CLASSES["ERR_OTHER"], f"rank {rank.number}: Init after Finalize")
+    if not rank.initialized:
+        rank.init()
 
 
 def Init_thread(required: int = THREAD_MULTIPLE) -> int:
+    Init()
     return THREAD_SINGLE
 
 

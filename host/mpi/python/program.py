@@ -6,8 +6,9 @@ from pathlib import Path
 from types import ModuleType
 
 from ...port.node import Program
-from ..sync import CHILD, Rank, program
+from ..sync import CHILD, Rank, current, program
 from .ending import executed
+from .rc import Rc
 from .shim import modules
 from .surroundings import PythonSurroundings
 
@@ -16,8 +17,9 @@ __all__ = ["python_program"]
 
 def python_program(file: Path, arguments: Sequence[str] = (), *, measured: bool = False
                    ) -> Program:
-    """The host program of ``file``, whose ``sys.argv`` is the file and ``arguments``. Init and
-    Finalize are called around it, as mpi4py does. ``measured`` as of :class:`Rank`.
+    """The host program of ``file``, whose ``sys.argv`` is the file and ``arguments``. Init is
+    called when it first uses MPI and Finalize at its end, as its ``mpi4py.rc`` has it.
+    ``measured`` as of :class:`Rank`.
 
     Raises
     ------
@@ -30,17 +32,20 @@ def python_program(file: Path, arguments: Sequence[str] = (), *, measured: bool 
     def surroundings(rank: Rank) -> PythonSurroundings:
         main = ModuleType("__main__")
         main.__file__ = str(file)
-        own = PythonSurroundings(rank, file, arguments, {**modules(), "__main__": main})
+        rc = Rc()
+        rank.first = lambda: rc.begin(rank)
+        own = PythonSurroundings(rank, file, arguments, {**modules(rc), "__main__": main})
         there[rank] = own, main
         return own
 
     def body(rank: Rank) -> None:
         own, main = there.pop(rank)
-        rank.init()
         status = 1
         rank.clock.go_on()
         try:
             end = executed(rank, file, code, vars(main))
+            if end.failure is None and not CHILD:
+                current()  # its first use, if it has had none
             own.finish()
             status = end.status
         finally:
@@ -49,7 +54,7 @@ def python_program(file: Path, arguments: Sequence[str] = (), *, measured: bool 
                 os._exit(status)
         if end.failure is not None:
             raise end.failure
-        if not rank.finalized:
+        if rank.initialized and not rank.finalized and rank.kept["finalize"]:
             rank.finalize()
 
     return program(body, surroundings, measured=measured)

@@ -3,15 +3,14 @@
 from types import ModuleType
 from typing import Any
 
+from .rc import Rc
+
 __all__ = ["modules"]
 
-RC = {"initialize": True, "finalize": None, "threads": True, "thread_level": "multiple",
-      "errors": "exception", "fast_reduce": True, "recv_mprobe": True, "irecv_bufsz": 1 << 15}
 
-
-def modules() -> dict[str, ModuleType]:
-    """``mpi4py`` and ``mpi4py.MPI``, by name."""
-    from . import MPI
+def modules(rc: Rc) -> dict[str, ModuleType]:
+    """``mpi4py`` and its modules, by name, for a rank whose options are ``rc``."""
+    from . import MPI, futures
 
     package: Any = ModuleType("mpi4py", "nicbed's, in place of mpi4py's own")
     package.__path__ = []
@@ -19,7 +18,7 @@ def modules() -> dict[str, ModuleType]:
     package.MPI = MPI
     package.get_config = dict
     package.get_include = str
-    rc: Any = ModuleType("mpi4py.rc")
-    rc.__dict__.update(RC)
     package.rc = rc
-    return {"mpi4py": package, "mpi4py.MPI": MPI, "mpi4py.rc": rc}
+    package.futures = futures
+    return {"mpi4py": package, "mpi4py.MPI": MPI, "mpi4py.rc": rc,
+            "mpi4py.futures": futures}

@@ -22,7 +22,8 @@ __all__ = ["PythonSurroundings"]
 
 
 class _Own:
-    """Finds modules in the program's folder, and remembers which they are in ``names``."""
+    """Finds modules in the program's folder, and remembers which they are in ``names``. Packages
+    without a place have no other modules than those that are there."""
 
     def __init__(self, folder: str, names: set[str]) -> None:
         self._folder = folder
@@ -30,6 +31,8 @@ class _Own:
 
     def find_spec(self, name: str, path: Sequence[str] | None, target: Any = None
                   ) -> ModuleSpec | None:
+        if path == [] and name.partition(".")[0] in self.names:
+            raise ModuleNotFoundError(f"{name} is not supported (docs/mpi.md lists what is)")
         found = PathFinder.find_spec(name, [self._folder] if path is None else path, target)
         if found is not None and (path is None or name.partition(".")[0] in self.names):
             self.names.add(name)

@@ -45,6 +45,9 @@ class Rank:
     fate
         Why it must end. A program that goes on nevertheless, as it catches everything, is left
         where it makes its next call.
+    first
+        Called when the program first asks for its rank; None afterwards, and where nothing is to be
+        done then.
     kept
         What the program's face of MPI keeps for it, by name (:meth:`keep`).
     clock
@@ -59,6 +62,7 @@ class Rank:
         self.initialized = False
         self.finalized = False
         self.fate: RankError | None = None
+        self.first: Callable[[], None] | None = None
         self.kept: dict[str, Any] = {}
         self._ranks = node.run_service(Ranks)
         self._folders = node.run_service(Folders)
@@ -231,6 +235,9 @@ def current() -> Rank:
     if rank is None:
         refuse_thread()
         raise RuntimeError("no rank is running: run the program by `nicbed app FILE --nodes N`")
+    first, rank.first = rank.first, None
+    if first is not None:
+        first()
     return rank
 
 

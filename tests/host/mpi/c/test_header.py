@@ -6,7 +6,14 @@ import re
 from nicbed.host.mpi.c.handles import _OPS, _TYPES
 from nicbed.host.mpi.c.header import calls, constants, definitions, text
 from nicbed.host.mpi.c.parts import PARTS
-from nicbed.host.mpi.constants import ANY_SOURCE, ANY_TAG, PROC_NULL, UNDEFINED
+from nicbed.host.mpi.constants import (
+    ANY_SOURCE,
+    ANY_TAG,
+    PROC_NULL,
+    SUBVERSION,
+    UNDEFINED,
+    VERSION,
+)
 from nicbed.host.mpi.errors import ErrorClass
 
 
@@ -30,7 +37,8 @@ def test_every_declaration_is_read():
 
 def test_constants_are_the_librarys():
     for name, value in {"ANY_SOURCE": ANY_SOURCE, "ANY_TAG": ANY_TAG, "PROC_NULL": PROC_NULL,
-                        "UNDEFINED": UNDEFINED}.items():
+                        "UNDEFINED": UNDEFINED, "VERSION": VERSION,
+                        "SUBVERSION": SUBVERSION}.items():
         assert constants()[f"MPI_{name}"] == ("", value)
     for one in ErrorClass:
         assert constants()[f"MPI_{one.name}"] == ("", int(one))

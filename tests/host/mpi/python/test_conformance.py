@@ -33,9 +33,9 @@ WANTED = """address attributes buffer cco_buf cco_buf_inter cco_nb_buf cco_nb_ve
 cco_ngh_obj cco_obj cco_obj_inter cco_pr_buf cco_pr_ngh_buf cco_pr_vec cco_vec cco_vec_inter comm
 comm_inter comm_topo datatype environ errhandler errorcode exceptions group handle info mpimem
 msgspec msgzero objmodel op p2p_buf p2p_buf_matched p2p_obj p2p_obj_matched pack pickle request
-status subclass threads""".split()
+rma rma_nb status subclass threads win""".split()
 LONG = """cco_buf cco_buf_inter cco_nb_buf cco_nb_vec cco_pr_buf cco_pr_vec cco_vec cco_vec_inter
-msgspec""".split()
+msgspec rma rma_nb""".split()
 """Files that take long, and run on SHOWN ranks alone."""
 RANKS = {ranks: WANTED if ranks == SHOWN else [one for one in WANTED if one not in LONG]
          for ranks in (2, 3, 4)}
@@ -46,12 +46,11 @@ OUT = {
     "objmodel": {"*.testSizeOf": C, "*.testAddressOf": C, "*.testAHandleOf": C,
                  "*.testConstants": "constants that have a buffer, which classes of Python have "
                                     "from 3.12 on"},
-    "msgspec": {"*CAIBuf*": GPU, "*DLPackGPU*": GPU, "TestMessageRMA.*": "one-sided communication"},
+    "msgspec": {"*CAIBuf*": GPU, "*DLPackGPU*": GPU},
     "p2p_obj": {"*.testCommLock": "locks inside of mpi4py"},
 }
 """Tests out of scope, of files that are not, and why."""
 OTHERS = {
-    "win, rma, rma_nb": "one-sided communication",
     "file, io": "files",
     "dynproc, spawn": "processes that a program starts",
     "session, ulfm, p2p_buf_part, grequest": "MPI-2 to MPI-4: sessions, failures, partitions, "
