@@ -22,7 +22,7 @@ class Model(Target):
         super().__init__(description)
         self.spent = Spent()
 
-    def given(self, port: int, entries: Sequence[tuple[Any, ...]]) -> None:
+    def was_given(self, port: int, entries: Sequence[tuple[Any, ...]]) -> None:
         self.spent.given(port, list(entries))
 
     def run(self, programs: Programs, *, limit: int = 0, tracing: bool = True) -> Runtime:

@@ -54,7 +54,7 @@ class ModelPort:
     def give(self, count: int) -> None:
         assert self.waiting and 1 <= count <= BLOCK
         self.entries = [ENTRY.unpack_from(self.block, i * ENTRY.size) for i in range(count)]
-        self.model.given(self.node * self.model.cpus + self.cpu, self.entries)
+        self.model.was_given(self.node * self.model.cpus + self.cpu, self.entries)
         self.index = 0
         self.waiting = False
         self.execute()

@@ -88,7 +88,7 @@ class Model:
 
     # Running
 
-    def given(self, port: int, entries: Sequence[tuple[Any, ...]]) -> None:
+    def was_given(self, port: int, entries: Sequence[tuple[Any, ...]]) -> None:
         """``port`` was given ``entries``, before it executes them: for whoever watches."""
 
     def serve(self, attention: Callable[[], bool]) -> None:
