@@ -5,6 +5,7 @@ import time
 from types import SimpleNamespace
 
 import pytest
+from nicbed.host.mpi.sync.folders import Folders
 from nicbed.host.mpi.sync.stack import Stack, Surroundings
 from nicbed.host.port.watch import Watch
 from nicbed.host.runtime import Stuck
@@ -56,7 +57,7 @@ async def on_a_stack(node):
         while True:
             pass
 
-    await Stack(body, None, Surroundings()).drive()
+    await Stack(body, None, 0, Surroundings(), Folders()).drive()
 
 
 async def is_slow(node):
