@@ -75,7 +75,7 @@ async def full(lab: Lab) -> None:
     """The disk of the job's folder is full: neither a log nor an answer can be written."""
     for descriptor in (1, 2):
         os.dup2(os.open("/dev/full", os.O_WRONLY), descriptor)
-    os.symlink("/dev/full", "answer.part")
+    os.symlink("/dev/full", Path(os.environ["NICBED_JOB"]).with_name("answer.part"))
 
 
 async def process(lab: Lab, kill: int = 0) -> dict[str, Any]:

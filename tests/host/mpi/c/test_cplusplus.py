@@ -48,9 +48,9 @@ def test_a_folder_of_both(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     assert told == ["compiling a.cc; the first program in C++ takes about a minute, as the C++ "
                     "library is compiled"]
     shown: list[str] = []
-    monkeypatch.setattr("sys.stdout.write", shown.append)
-    assert run(library, 2)[0] == [0, 0]
-    monkeypatch.undo()
+    with monkeypatch.context() as patch:
+        patch.setattr("sys.stdout.write", shown.append)
+        assert run(library, 2)[0] == [0, 0]
     assert sorted("".join(shown).splitlines()) == ["0: 3", "0: gone 0", "1: 3", "1: gone 1"]
     assert stamp.exists()
     (tmp_path / "a.cc").write_text("int main() { return none; }")
