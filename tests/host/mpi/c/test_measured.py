@@ -35,10 +35,10 @@ def cycles(program, **knobs):
     return model.now
 
 
-@pytest.mark.parametrize("face, calls", [("c", 3), ("python", 2)])
+@pytest.mark.parametrize("face, calls", [("c", 3), ("python", 3)])
 def test_the_time_between_calls_is_charged(face, calls, tmp_path: Path, monkeypatch) -> None:
     """Each look at a clock of the test's takes a time: a call's cycles grow in proportion.
-    Python's Init is over before the program begins."""
+    Python's Init comes with the first use of MPI, so what comes before it is charged, too."""
     if face == "c":
         (tmp_path / "a.c").write_text("#include <mpi.h>\nint main(int c, char **v) { "
                                       "MPI_Init(&c, &v); MPI_Barrier(MPI_COMM_WORLD); "
