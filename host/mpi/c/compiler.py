@@ -1,11 +1,13 @@
 """C and C++ sources become a shared library, by the compiler of firmware and simulators."""
 
+import os
 import shlex
 import subprocess
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
 
-from ....firmware import tools
+from ....firmware import cache, tools
 from . import cplusplus
 from .absent import absent, stubs
 from .header import INCLUDE, definitions, profiling
@@ -79,13 +81,11 @@ def compile_program(places: Sequence[Path], work: Path, flags: str = "",
         A source is not there, or the compiler refuses it.
     """
     files = _readable(sources(places), work)
-    beneath = work / "beneath.c"
-    beneath.write_text(INCLUDE.with_name("runtime.c").read_text(encoding="utf-8")
-                       + "\n" + definitions())
-    (work / "nicbed_profiling.h").write_text(profiling())
+    beneath = _beneath()
     library = work / "program.so"
     own = [f"-I{folder}" for folder in dict.fromkeys(file.resolve().parent for file in files)]
-    options = [f"-I{INCLUDE}", f"-I{work}", *own, *shlex.split(flags)]
+    options = [f"-I{INCLUDE}", f"-I{beneath.parent}", *own, *shlex.split(flags)]
+    options.append(f"-DNICBED_FOLDERS={_names(options)}")
     more = [file for file in files if file.suffix in cplusplus.SUFFIXES]
     parts = dict(files)
     if more:
@@ -114,6 +114,29 @@ def compile_program(places: Sequence[Path], work: Path, flags: str = "",
     if more:
         cplusplus.library_is_there()
     return library
+
+
+def _beneath() -> Path:
+    """The file that is compiled with every program; the header that is generated lies beside it.
+    Their place depends on what is in them, so that the compiler, which keeps what it has compiled
+    by the contents of all files that it read, finds that again."""
+    text = INCLUDE.with_name("runtime.c").read_text(encoding="utf-8") + "\n" + definitions()
+
+    def write(place: Path) -> None:
+        (place / "beneath.c").write_text(text, encoding="utf-8")
+        (place / "nicbed_profiling.h").write_text(profiling())
+    return cache.entry("beneath", [text, profiling()], write) / "beneath.c"
+
+
+def _names(options: Sequence[str]) -> str:
+    """Depends on the names in all folders for headers: the compiler does not ask whether there is
+    a new header in front of one that it has read."""
+    found = []
+    for option, following in zip(options, (*options[1:], ""), strict=True):
+        if option.startswith("-I"):
+            with suppress(OSError):
+                found += sorted(os.listdir(option[2:] or following))
+    return f"0x{cache.key(found)[:15]}"
 
 
 def _compile(options: Sequence[str], files: dict[Path, Path]) -> None:

@@ -5,6 +5,7 @@
 
 #define _GNU_SOURCE
 #define __NO_INLINE__ 1  /* the headers' own bodies of getchar and others */
+#include <errno.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -397,4 +398,39 @@ OWN int scanf(const char *format, ...)
     result = vfscanf(stdin, format, given);
     va_end(given);
     return result;
+}
+
+/* Waiting for a time. The signal by which nicbed looks at programs ends it, and it goes on. */
+
+unsigned nicbed_looks(void);  /* runtime.c */
+
+static int was_look(unsigned before)
+{
+    return errno == EINTR && nicbed_looks() != before;
+}
+
+OWN int nanosleep(const struct timespec *time, struct timespec *left)
+{
+    struct timespec rest = *time;
+    unsigned before;
+    int result;
+    do {
+        before = nicbed_looks();
+        result = (int) syscall(SYS_nanosleep, &rest, &rest);
+    } while (result && was_look(before));
+    if (result && left)
+        *left = rest;
+    return result;
+}
+
+OWN int usleep(useconds_t microseconds)
+{
+    struct timespec time = {microseconds / 1000000, microseconds % 1000000 * 1000};
+    return nanosleep(&time, NULL);
+}
+
+OWN unsigned sleep(unsigned seconds)
+{
+    struct timespec time = {seconds, 0};
+    return nanosleep(&time, &time) ? (unsigned) time.tv_sec + (time.tv_nsec >= 500000000) : 0;
 }

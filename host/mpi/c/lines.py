@@ -6,11 +6,13 @@ from typing import Any
 
 __all__ = ["line_of", "told"]
 
-_PLACE = re.compile(r" \[(?P<library>[^\]]+)\+0x(?P<at>[0-9a-f]+)\]")
+_PLACE = re.compile(r" \[(?P<library>[^\]]+?)(?P<places>(\+0x[0-9a-f]+)+)\]")
+_HERE = Path(__file__).resolve().parent
 
 
-def line_of(library: Path, at: int) -> str | None:
-    """``FILE:LINE`` of byte ``at`` of the library's memory; None where nothing says it."""
+def line_of(library: Path, *places: int) -> str | None:
+    """``FILE:LINE`` of the first of ``places``, bytes of the library's memory, that is in the
+    program's own sources; None where nothing says it."""
     from elftools.common.exceptions import DWARFError, ELFError
     from elftools.elf.elffile import ELFFile
 
@@ -20,36 +22,48 @@ def line_of(library: Path, at: int) -> str | None:
             if not elf.has_dwarf_info():
                 return None
             dwarf = elf.get_dwarf_info()
-            for unit in dwarf.iter_CUs():
-                found = _in(dwarf.line_program_for_CU(unit), at)
-                if found is not None:
-                    return found
+            units = [dwarf.line_program_for_CU(unit) for unit in dwarf.iter_CUs()]
+            for at in places:
+                found = next(filter(None, (_in(unit, at) for unit in units)), None)
+                if found is not None and not _beneath(found[0]):
+                    return f"{found[0].name}:{found[1]}"
     except (OSError, ELFError, DWARFError):
         pass
     return None
 
 
-def _in(lines: Any, at: int) -> str | None:
-    before: Any = None
-    if lines is None:
-        return None
-    for entry in lines.get_entries():
+def _in(lines: Any, at: int) -> tuple[Path, int] | None:
+    before = None
+    for entry in lines.get_entries() if lines is not None else ():
         state = entry.state
         if state is None:
             continue
         if before is not None and before.address <= at < state.address:
-            first = 1 if lines.header.version < 5 else 0
-            file = lines["file_entry"][before.file - first].name.decode(errors="replace")
-            return f"{Path(file).name}:{before.line}"
+            return _file(lines, before.file), before.line
         before = None if state.end_sequence else state
     return None
 
 
+def _file(lines: Any, number: int) -> Path:
+    first = 1 if lines.header.version < 5 else 0
+    entry = lines["file_entry"][number - first]
+    folders = lines["include_directory"]
+    folder = folders[entry.dir_index - first] if entry.dir_index >= first else b""
+    return Path(folder.decode(errors="replace")) / entry.name.decode(errors="replace")
+
+
+def _beneath(file: Path) -> bool:
+    """Whether the file is beneath the program: nicbed's, or of the compiler's libraries."""
+    return (file.resolve().parent == _HERE or "ziglang" in file.parts
+            or file.with_name("nicbed_profiling.h").exists())
+
+
 def told(line: str) -> str:
-    """``line``, which the end of a process left (runtime.c), with the source's line in place of an
-    address."""
+    """``line``, which the end of a process left (runtime.c), with the source's line in place of
+    addresses."""
     found = _PLACE.search(line)
     if found is None:
         return line
-    place = line_of(Path(found["library"]), int(found["at"], 16))
+    place = line_of(Path(found["library"]),
+                    *(int(one, 16) for one in found["places"].split("+")[1:]))
     return line[:found.start()] + (f", at {place}" if place else "") + line[found.end():]

@@ -40,7 +40,8 @@ class Shared(ctypes.Structure):
 
     _fields_ = [("running", ctypes.c_int), ("inside", ctypes.c_int), ("call", ctypes.c_int),
                 ("entries", ctypes.c_uint), ("patience", ctypes.c_double), ("spins", ctypes.c_int),
-                ("place", ctypes.c_size_t), ("low", ctypes.c_size_t), ("high", ctypes.c_size_t),
+                ("looks", ctypes.c_uint), ("places", ctypes.c_size_t * 6),
+                ("low", ctypes.c_size_t), ("high", ctypes.c_size_t),
                 ("leave", ctypes.c_void_p), ("said", ctypes.c_int),
                 ("library", ctypes.c_char * 4096)]
 
@@ -183,9 +184,8 @@ class _Rank:
             self._copies.leave()
         shared = self._copies.shared
         if shared.spins:
-            waits = shared.spins == WAITS
-            shared.spins = 0
-            place = line_of(self._source, shared.place) if shared.place else None
+            waits, shared.spins = shared.spins == WAITS, 0
+            place = line_of(self._source, *filter(None, shared.places))
             port = self._rank.node.port
             raise self._watch.stuck(port.number, port.given_at, f"in {place or 'C'}", waits=waits)
         if self._failure is not None:

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <ucontext.h>
@@ -29,6 +30,7 @@ void nicbed_libc(int rank);         /* libc.c */
 void nicbed_at_end(int status);
 
 enum { LEAVE = -2147483647 - 1, ABORTED = 134, ABSENT = -1 };
+enum { COMPUTES = 1, WAITS = 2, PLACES = 6 };
 
 /* What all copies and Python share (program.py, Shared). */
 struct nicbed_shared {
@@ -36,9 +38,11 @@ struct nicbed_shared {
     volatile int inside;         /* the rank whose call Python carries out; -1: none */
     volatile int call;           /* that call */
     volatile unsigned entries;   /* how often Python has gone over to a program */
-    volatile double patience;    /* CPU seconds that a program may take between two entries */
-    volatile int spins;          /* the program that runs has taken them */
-    volatile uintptr_t place;    /* where, in its code; 0: elsewhere */
+    volatile double patience;    /* seconds that a program may take between two entries: of the CPU,
+                                  * or of any clock, if it waits for something outside the target */
+    volatile int spins;          /* the program that runs has taken them: COMPUTES or WAITS */
+    volatile unsigned looks;     /* how often the program was looked at */
+    uintptr_t places[PLACES];    /* where, in its code (places_of); 0: no more of them */
     volatile uintptr_t low, high;  /* the code of the copy that runs */
     void (*volatile leave)(void);  /* how its code is left */
     int said;                    /* where lines go that are said while the process ends */
@@ -57,6 +61,16 @@ static pid_t process, thread;
 
 static void leave(void);
 
+/* Begins a function that calls the program. An exception in C++ that nobody catches ends there: the
+ * unwinder of a program cannot go through the code of Python. */
+#if defined(__x86_64__)
+#define OUTERMOST() __asm__ volatile (".cfi_undefined rip")
+#elif defined(__aarch64__)
+#define OUTERMOST() __asm__ volatile (".cfi_undefined x30")
+#else
+#define OUTERMOST() (void) 0
+#endif
+
 /* Python goes over to the program. */
 static void enter(void)
 {
@@ -71,6 +85,7 @@ static void enter(void)
 int nicbed_start(nicbed_function *calls, int rank, struct nicbed_shared *common, int argc,
                  char **argv)
 {
+    OUTERMOST();
     function = calls;
     own = rank;
     shared = common;
@@ -91,12 +106,14 @@ int nicbed_start(nicbed_function *calls, int rank, struct nicbed_shared *common,
     return status;
 }
 
-/* The process ends at once with a line: nothing else can be done where it is called. */
+/* The process ends at once with a line: nothing else can be done where it is called. A child's line
+ * is one of those that the rank prints. */
 __attribute__((noreturn)) static void end_with(const char *call, const char *why)
 {
     char line[256];
     int length = snprintf(line, sizeof line, "\nnicbed: rank %d: %s %s\n", own, call, why);
-    if (write(shared->said, line, (size_t) length) < 0)
+    int child = getpid() != process;
+    if (write(child ? STDERR_FILENO : shared->said, line + child, (size_t) (length - child)) < 0)
         syscall(SYS_exit_group, 2);
     syscall(SYS_exit_group, 1);
     __builtin_unreachable();
@@ -152,6 +169,7 @@ int nicbed_callback(int (*callback)(nicbed_word, nicbed_word, nicbed_word, nicbe
     int before = operating;
     jmp_buf outer;
     memcpy(&outer, &operation_end, sizeof outer);
+    OUTERMOST();
     operating = 1;
     if (!setjmp(operation_end)) {
         enter();
@@ -173,6 +191,12 @@ int nicbed_operate(void (*operation)(void *, void *, int *, int *), void *in, vo
     int unused;
     return nicbed_callback((int (*)(nicbed_word, nicbed_word, nicbed_word, nicbed_word, nicbed_word,
                                     nicbed_word)) operation, given, &unused);
+}
+
+/* How often the program was looked at by a signal, which ends what waits in the C library. */
+unsigned nicbed_looks(void)
+{
+    return shared ? shared->looks : 0;
 }
 
 /* The status with which an operation ended the program. */
@@ -212,6 +236,10 @@ __attribute__((noreturn)) void quick_exit(int code)
 
 __attribute__((noreturn)) void abort(void)
 {
+    if (getpid() != process) {
+        signal(SIGABRT, SIG_DFL);
+        raise(SIGABRT);
+    }
     _exit(ABORTED);
 }
 
@@ -220,7 +248,7 @@ __attribute__((noreturn)) void __assert_fail(const char *condition, const char *
                                              unsigned line, const char *function)
 {
     fprintf(stderr, "%s:%u: %s: assertion `%s' failed\n", file, line, function, condition);
-    _exit(ABORTED);
+    abort();
 }
 
 /* A crash of a rank is one line, and the end of the process. */
@@ -228,30 +256,44 @@ static struct nicbed_shared *guarded;
 static stack_t own_stack;
 static struct sigaction looks;  /* Python's look at programs that run long */
 static pid_t guarding;
-enum { TRIES = 12, WORDS = 2048, WAITS = 2 };
+enum { TRIES = 12, WORDS = 2048, IDLE = 10 };
 
-/* Where in the program's code a signal came, or the innermost call of its own that has not come
- * back, found on the stack; 0: not in it. */
-static uintptr_t place_of(void *context, int search)
+/* Where a signal came, and what the stack's pointer was; 0: not known. */
+static uintptr_t place_now(void *context, uintptr_t *top)
 {
     ucontext_t *now = context;
 #if defined(__x86_64__)
-    uintptr_t at = (uintptr_t) now->uc_mcontext.gregs[REG_RIP];
-    uintptr_t top = (uintptr_t) now->uc_mcontext.gregs[REG_RSP];
+    *top = (uintptr_t) now->uc_mcontext.gregs[REG_RSP];
+    return (uintptr_t) now->uc_mcontext.gregs[REG_RIP];
 #elif defined(__aarch64__)
-    uintptr_t at = (uintptr_t) now->uc_mcontext.pc, top = (uintptr_t) now->uc_mcontext.sp;
+    *top = (uintptr_t) now->uc_mcontext.sp;
+    return (uintptr_t) now->uc_mcontext.pc;
 #else
-    uintptr_t at = 0, top = 0;
+    (void) now;
+    return *top = 0;
 #endif
+}
+
+/* Where in the program's code a signal came, and then the calls of its own that have not come back,
+ * innermost first, which are looked for on the stack: what was left there before may be among them.
+ * As many as there are. */
+static int places_of(void *context, uintptr_t *places)
+{
+    uintptr_t top, at = place_now(context, &top);
     uintptr_t low = guarded->low, high = guarded->high;
+    int count = 0;
     if (at >= low && at < high)
-        return at;
-    for (int word = 0; search && top && word < WORDS; word++) {
-        uintptr_t found = ((uintptr_t *) (top & ~(uintptr_t) 7))[word];
+        places[count++] = at;
+    uintptr_t page = (uintptr_t) sysconf(_SC_PAGESIZE), word = top & ~(uintptr_t) 7;
+    unsigned char there;
+    for (int i = 0; top && i < WORDS && count < PLACES; i++, word += sizeof word) {
+        if ((i == 0 || word % page == 0) && mincore((void *) (word & ~(page - 1)), 1, &there))
+            break;  /* a stack that is full points to where there is no memory */
+        uintptr_t found = *(uintptr_t *) word;
         if (found > low && found < high)
-            return found - 1;
+            places[count++] = found - 1;
     }
-    return 0;
+    return count;
 }
 
 static void crashed(int number, siginfo_t *_, void *context)
@@ -264,7 +306,8 @@ static void crashed(int number, siginfo_t *_, void *context)
                      : "SIGILL";
     int rank = guarded->running >= 0 ? guarded->running : guarded->inside;
     if (rank >= 0 && getpid() == guarding) {
-        uintptr_t at = guarded->running >= 0 ? place_of(context, 1) : 0;
+        uintptr_t places[PLACES];
+        int count = guarded->running >= 0 ? places_of(context, places) : 0;
         const char *call = guarded->running < 0 && guarded->call >= 0 ? nicbed_name(guarded->call)
                          : "";
         int length = snprintf(line, sizeof line, "\nnicbed: rank %d crashed%s%s: ", rank,
@@ -272,13 +315,15 @@ static void crashed(int number, siginfo_t *_, void *context)
         if (write(guarded->said, line, (size_t) length) < 0
             || write(guarded->said, name, strlen(name)) < 0)
             number = SIGKILL;
-        if (at) {
-            length = snprintf(line, sizeof line, "+0x%lx]", (unsigned long) (at - guarded->low));
-            if (write(guarded->said, " [", 2) < 0
-                || write(guarded->said, guarded->library, strlen(guarded->library)) < 0
-                || write(guarded->said, line, (size_t) length) < 0)
-                number = SIGKILL;
-        }
+        length = 0;
+        for (int i = 0; i < count; i++)
+            length += snprintf(line + length, sizeof line - (size_t) length, "+0x%lx",
+                               (unsigned long) (places[i] - guarded->low));
+        if (count && (write(guarded->said, " [", 2) < 0
+                      || write(guarded->said, guarded->library, strlen(guarded->library)) < 0
+                      || write(guarded->said, line, (size_t) length) < 0
+                      || write(guarded->said, "]", 1) < 0))
+            number = SIGKILL;
         if (write(guarded->said, "\n", 1) < 0)
             number = SIGKILL;
     }
@@ -286,32 +331,40 @@ static void crashed(int number, siginfo_t *_, void *context)
     raise(number);
 }
 
+static double seconds_of(clockid_t clock)
+{
+    struct timespec now;
+    clock_gettime(clock, &now);
+    return (double) now.tv_sec + 1e-9 * (double) now.tv_nsec;
+}
+
 /* A program that takes longer than it may between two calls is left. */
 static void looked(int number, siginfo_t *info, void *context)
 {
     static unsigned seen;
     static int tries;
-    static double since, began;
-    struct timespec now;
+    static double since, begun;
+    guarded->looks++;
     if (getpid() == guarding && guarded->running >= 0
         && (pid_t) syscall(SYS_gettid) == guarding) {
-        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-        double seconds = (double) now.tv_sec + 1e-9 * (double) now.tv_nsec;
-        clock_gettime(CLOCK_MONOTONIC, &now);
-        double wall = (double) now.tv_sec + 1e-9 * (double) now.tv_nsec;
-        int waits = 10 * (seconds - since) < wall - began;  /* as watchdog.py has it */
+        double computed = seconds_of(CLOCK_PROCESS_CPUTIME_ID) - since;
+        double passed = seconds_of(CLOCK_MONOTONIC) - begun;
+        int waits = computed * IDLE < passed;
         if (seen != guarded->entries) {
             seen = guarded->entries;
-            since = seconds;
-            began = wall;
+            since += computed;
+            begun += passed;
             tries = 0;
-        } else if (seconds - since >= guarded->patience
-                   || (waits && wall - began >= guarded->patience)) {
-            uintptr_t at = place_of(context, waits);
-            if (at || ++tries > TRIES) {  /* not out of the C library, which may hold a lock */
+        } else if ((waits ? passed : computed) >= guarded->patience) {
+            uintptr_t top, places[PLACES];
+            int count = places_of(context, places);
+            int inside = count && places[0] == place_now(context, &top);
+            if (inside || waits || ++tries > TRIES) {  /* the C library may hold a lock, but where
+                                                        * it waits */
                 sigset_t set;
-                guarded->spins = waits ? WAITS : 1;
-                guarded->place = at ? at - guarded->low : 0;
+                guarded->spins = waits ? WAITS : COMPUTES;
+                for (int i = 0; i < PLACES; i++)
+                    guarded->places[i] = i < count ? places[i] - guarded->low : 0;
                 sigemptyset(&set);
                 sigaddset(&set, number);
                 pthread_sigmask(SIG_UNBLOCK, &set, NULL);

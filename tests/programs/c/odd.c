@@ -2,6 +2,7 @@
 
 #include <mpi.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,8 @@
 
 extern int nobody(int);
 static int rank, sum;
+static pthread_mutex_t held = PTHREAD_MUTEX_INITIALIZER;
+static void *volatile freed;
 
 int PMPI_Comm_size(MPI_Comm comm, int *size);
 
@@ -39,6 +42,19 @@ static void spin(void)
 {
     for (volatile unsigned long i = 0;; i++)
         ;  /* for ever */
+}
+
+static void wait_for_ever(void)
+{
+    pthread_mutex_lock(&held);
+    pthread_mutex_lock(&held);  /* nobody unlocks it */
+}
+
+static void free_twice(void)
+{
+    freed = malloc(100);
+    free(freed);
+    free(freed);  /* twice */
 }
 
 int main(int argc, char **argv)
@@ -75,6 +91,18 @@ int main(int argc, char **argv)
         wait(&status);
         printf("%d\n", WEXITSTATUS(status));
     }
+    if (rank == 1 && !strcmp(what, "a child aborts")) {
+        if (!fork())
+            abort();
+        wait(&status);
+        printf("%d\n", WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
+    }
+    if (rank == 1 && !strcmp(what, "wait"))
+        wait_for_ever();
+    if (rank == 1 && !strcmp(what, "free"))
+        free_twice();
+    if (rank == 1 && !strcmp(what, "nap"))
+        printf("%d\n", usleep(200000));
     if (rank == 1 && !strcmp(what, "spin"))
         spin();
     if (rank == 1 && !strcmp(what, "sleep"))

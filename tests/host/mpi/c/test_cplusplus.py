@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 from nicbed.host.mpi.c import CompileError, compile_program
+from nicbed.host.mpi.sync import RankError
 from nicbed.testbench.commands.program import is_program
 
 from tests.host.mpi.c.test_program import run
@@ -57,6 +58,26 @@ def test_a_folder_of_both(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     with pytest.raises(CompileError, match=r"^a\.cc:1:21: error: "):
         compile_program([tmp_path], tmp_path, tell=told.append)
     assert len(told) == 1
+
+
+@pytest.mark.parametrize("inside", [False, True])
+def test_an_exception_that_nobody_catches(inside: bool, tmp_path: Path,
+                                          monkeypatch: pytest.MonkeyPatch) -> None:
+    """In main, or in an operation that MPI calls: it says so, and Python's code is not unwound."""
+    (tmp_path / "a.cc").write_text(
+        "#include <mpi.h>\n#include <stdexcept>\n"
+        "static void bad(void *, void *, int *, MPI_Datatype *) { throw std::logic_error(\"b\"); "
+        "}\n"
+        "int main(int argc, char **argv) { MPI_Init(&argc, &argv); int x = 1, y; MPI_Op op;\n"
+        + ("MPI_Op_create(bad, 1, &op); MPI_Allreduce(&x, &y, 1, MPI_INT, op, MPI_COMM_WORLD); "
+           if inside else "bad(0, 0, 0, 0); ") + "return MPI_Finalize(); }")
+    library = compile_program([tmp_path], tmp_path)
+    shown: list[str] = []
+    monkeypatch.setattr("sys.stdout.write", shown.append)
+    with pytest.raises(RankError, match="^rank 0 ended with exit status 134"):
+        run(library, 2)
+    monkeypatch.undo()
+    assert "uncaught exception of type std::logic_error: b\n" in "".join(shown)
 
 
 @pytest.mark.parametrize("name", ["x.c", "x.py", "x.cc", "x.cpp", "x.cxx", "x.C", "folder/x"])

@@ -17,8 +17,11 @@ from nicbed.testbench.run.watchdog import watching
 from tests.host.mpi.c.test_program import SOURCES, run
 from tests.programs.mpi import describe
 
-SPIN = next(number for number, line in enumerate(
-    (SOURCES / "odd.c").read_text().splitlines(), 1) if "volatile" in line)
+
+def line(part):
+    """Number of the line of the program in which ``part`` is."""
+    lines = (SOURCES / "odd.c").read_text().splitlines()
+    return next(number for number, text in enumerate(lines, 1) if part in text)
 
 
 @pytest.fixture(scope="module")
@@ -54,12 +57,14 @@ def test_threads_that_compute(odd, monkeypatch):
 
 
 def test_a_call_in_a_child(odd, monkeypatch):
-    assert printed(odd, "child", monkeypatch)[-1] == "1: 1"
+    assert printed(odd, "child", monkeypatch) == [
+        "1: 1", "1: nicbed: rank 1: MPI_Barrier was called in a child of fork(), which is no rank"]
 
 
 def test_the_end_of_a_child_is_its_own(odd, monkeypatch):
     assert printed(odd, "children", monkeypatch) == ["1: 7"]
     assert printed(odd, "child returns", monkeypatch) == ["1: 9"]
+    assert printed(odd, "a child aborts", monkeypatch) == ["1: 1"]
 
 
 def test_a_function_that_nobody_has(odd):
@@ -80,23 +85,44 @@ def test_a_crash_in_a_call_names_it(odd):
         "nicbed: rank 1 crashed in MPI_Send: SIGSEGV")
 
 
-@pytest.mark.parametrize("what, text", [
-    ("spin", rf"rank 1's program has computed for 0.3 s .*in odd.c:{SPIN}"),
-    ("sleep", "rank 1's program has waited for something outside the target for 0.3 s "
-              r".*in odd.c:"),
-])
-def test_a_program_that_makes_no_calls_is_left(odd, monkeypatch, what, text):
-    """By the signal of the watch, in a run whose Python looks, too."""
+def test_a_damaged_heap_names_the_line_that_found_it(odd):
+    assert told(process(odd, "free").splitlines()[-1]) == (
+        "nicbed: rank 1 crashed: SIGABRT, by the C library: a damaged heap or stack, at "
+        f"odd.c:{line('/* twice */')}")
+
+
+def watched(odd, what, monkeypatch):
+    """A run in which the signal of the watch comes, and whose Python looks, too."""
     monkeypatch.setenv("NICBED_PATIENCE", "0.3")
     model = Model(describe(nodes=2))
     model.limit = 40_000_000
-    runtime = Runtime(model.description, model, model.memories, [c_program(odd, ["odd", what])] * 2)
+    runtime = Runtime(model.description, model, model.memories,
+                      [c_program(odd, ["odd", what])] * 2)
     begin = time.process_time()
     with watching(runtime, model, lambda _: None, lambda _: None):
         model.serve(runtime.attention)
-    assert isinstance(runtime.failed, Stuck)
-    assert re.search(text, str(runtime.failed))
     assert time.process_time() - begin < 20
+    return runtime
+
+
+@pytest.mark.parametrize("what, text, part", [
+    ("spin", "computed", "volatile unsigned"),
+    ("wait", "waited for something outside the target", "nobody unlocks it"),
+    ("sleep", "waited for something outside the target", "usleep(1000)"),
+])
+def test_a_program_that_does_not_go_on_is_left(odd, what, text, part, monkeypatch):
+    failed = watched(odd, what, monkeypatch).failed
+    assert isinstance(failed, Stuck)
+    assert re.search(rf"rank 1's program has {text} for 0.3 s .*in odd.c:{line(part)};",
+                     str(failed))
+
+
+def test_a_look_does_not_end_a_sleep(odd, monkeypatch):
+    shown = []
+    monkeypatch.setattr("sys.stdout.write", shown.append)
+    failed = watched(odd, "nap", monkeypatch).failed
+    monkeypatch.undo()
+    assert failed is None and "".join(shown) == "1: 0\n"
 
 
 def test_options_are_each_ranks(odd, monkeypatch):
