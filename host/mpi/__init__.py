@@ -40,6 +40,7 @@ In the order in which to read:
 - :mod:`.attached`: The attached buffer of buffered sends
 - :mod:`.operators`: Operations of Reduce and its relatives
 - :mod:`.operands`: Operands of reductions: elements of a datatype in memory of the library's own
+- :mod:`.overlap`: Buffers of a call that overlap
 - :mod:`.groups`: Groups of ranks
 - :mod:`.attributes`, :mod:`.info`, :mod:`.codes`: What programs attach to communicators and others,
   say of them, and add to MPI's errors

@@ -82,7 +82,8 @@ def begins(call: Call, function: Callable[..., Coroutine[Any, Any, Any]], *,
            collective: bool = True) -> Callable[..., Awaitable[Request]]:
     """The method of a communicator that begins ``function``, another one: ``call``, which gives a
     request. A ``collective`` one has tags of its own, which all ranks count alike. Of a kind of
-    communicator that has a function of its own under this name, that is begun."""
+    communicator that has a function of its own under this name, that is begun. It raises what fails
+    before a message; later, its request fails."""
     @called(call)
     async def begin(self: Any, *arguments: Any, **named: Any) -> Request:
         comm = copy(self)
@@ -95,7 +96,7 @@ def begins(call: Call, function: Callable[..., Coroutine[Any, Any, Any]], *,
                     receives=not collective)
         try:
             await self.library.engine.start(task)
-            if task.error is not None:
+            if task.error is not None and not comm.talks:
                 task.taken = True
                 raise task.error
         except BaseException:

@@ -33,6 +33,8 @@ NEAR = 4096
 they belong together."""
 FAR = 1 << 20
 """So many bytes without data are no part of a message's place."""
+SPARSE = 1 << 24
+"""Neither are the gaps of a message that are more than that together."""
 
 
 class Buffers:
@@ -292,9 +294,11 @@ class Buffers:
 
 def _far(places: list[Piece]) -> bool:
     """Whether some lie before the buffer, or far from each other."""
-    end = 0
+    end = gaps = 0
     for at, size in sorted(places):
-        if at < 0 or at - end > FAR:
+        gap = max(at - end, 0)
+        gaps += gap
+        if at < 0 or gap > FAR or gaps > SPARSE:
             return True
         end = max(end, at + size)
     return False

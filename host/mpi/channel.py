@@ -8,13 +8,17 @@ from typing import Any, Protocol
 from ..port.port import Watch
 from .copying import Pieces
 
-__all__ = ["SHARE", "Arrived", "Channel", "Compute"]
+__all__ = ["SHARE", "Arrived", "Channel", "Compute", "NoRoom"]
 
 Compute = Callable[[int], Awaitable[None]]
 SHARE = 16
 """Most packets that a look takes from each of two channels: as many as a process has credits at
 another one of its node. Otherwise processes that send as fast as this one receives would keep it
 from the other channel, and from its program."""
+
+
+class NoRoom(Exception):
+    """A process cannot register more memory."""
 
 
 class Arrived(Protocol):
@@ -91,7 +95,13 @@ class Channel(Protocol):
         ...
 
     async def register(self, address: int, length: int) -> int:
-        """Make memory known to the NIC, for writes and reads by and of all others; its handle."""
+        """Make memory known to the NIC, for writes and reads by and of all others; its handle.
+
+        Raises
+        ------
+        NoRoom
+            Too much is registered.
+        """
         ...
 
     async def deregister(self, address: int, length: int, handle: int) -> None:

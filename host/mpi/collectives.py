@@ -26,6 +26,7 @@ from .errors import ErrorClass, MpiError
 from .groups import Group
 from .operands import Operand
 from .operators import SUM, Op
+from .overlap import apart
 from .requests import Request
 
 __all__ = ["ALGORITHMS", "Collectives", "IN_PLACE", "divided"]
@@ -125,6 +126,11 @@ class Collectives:
             raise MpiError(ErrorClass.ERR_ROOT, f"rank {self.rank}: {call}: there is no root "
                            f"{root} in {self.name}, which has 0 to {self.size - 1}")
 
+    def _apart(self, call: str, out: Any, into: Any) -> None:
+        """Refuse buffers of a call that overlap."""
+        if out is not IN_PLACE and into is not IN_PLACE:
+            apart(out, into, f"rank {self.rank}: {call}")
+
     # Synchronisation and broadcast
 
     @called(Call.Barrier)
@@ -194,6 +200,8 @@ class Collectives:
     async def Reduce(self, sendbuf: Any, recvbuf: Any, op: Op = SUM, root: int = 0) -> None:
         """``op`` over all, element by element, to ``root``."""
         self._enter("Reduce", root)
+        if self.rank == root:
+            self._apart("Reduce", sendbuf, recvbuf)
         values = self._values(recvbuf if sendbuf is IN_PLACE else sendbuf, "Reduce", op)
         with self._placed(values):
             await self._reduced("Reduce", values, op, root)
@@ -232,6 +240,7 @@ class Collectives:
     async def Allreduce(self, sendbuf: Any, recvbuf: Any, op: Op = SUM) -> None:
         """``op`` over all, to all."""
         self._enter("Allreduce")
+        self._apart("Allreduce", sendbuf, recvbuf)
         values = self._values(recvbuf if sendbuf is IN_PLACE else sendbuf, "Allreduce", op)
         with self._placed(values):
             if op.commutes:
@@ -284,6 +293,7 @@ class Collectives:
         await self._scan("Exscan", sendbuf, recvbuf, op, own=False)
 
     async def _scan(self, call: str, sendbuf: Any, recvbuf: Any, op: Op, own: bool) -> None:
+        self._apart(call, sendbuf, recvbuf)
         values = self._values(recvbuf if sendbuf is IN_PLACE else sendbuf, call, op)
         with self._placed(values, before := values.empty_like()):
             if self.rank:
@@ -298,8 +308,9 @@ class Collectives:
     async def Reduce_scatter(self, sendbuf: Any, recvbuf: Any,
                              recvcounts: Sequence[int] | None = None, op: Op = SUM) -> None:
         """``op`` over all; each rank gets its part of the result, ``recvcounts[rank]``
-        elements."""
+        elements: in place, at the beginning of the buffer."""
         self._enter("Reduce_scatter")
+        self._apart("Reduce_scatter", sendbuf, recvbuf)
         source = recvbuf if sendbuf is IN_PLACE else sendbuf
         if recvcounts is None:
             mine = np.array([self._values(recvbuf, "Reduce_scatter", op).count], np.int64)
@@ -309,6 +320,8 @@ class Collectives:
         values = self._values(source, "Reduce_scatter", op)
         with self._placed(values):
             await self._reduced("Reduce_scatter", values, op, 0)
+            if sendbuf is IN_PLACE and isinstance(recvbuf, list) and len(recvbuf) == 3:
+                recvbuf = [recvbuf[0], recvcounts[self.rank], recvbuf[2]]
             await self.Scatterv(divided(values, recvcounts),
                                 self.library.buffers.dense(recvbuf, "Reduce_scatter"), 0)
 
@@ -374,6 +387,7 @@ class Collectives:
         return packed
 
     async def _alltoall(self, call: str, out: Any, into: Any) -> None:
+        self._apart(call, out, into)
         buffers, size, rank = self.library.buffers, self.size, self.rank
         await self._move(buffers.part(out, rank, call), buffers.part(into, rank, call))
         for step in range(1, size):
@@ -398,6 +412,7 @@ class Collectives:
         await self._allgather("Allgatherv", sendbuf, into)
 
     async def _allgather(self, call: str, sendbuf: Any, into: Any) -> None:
+        self._apart(call, sendbuf, into)
         buffers, size, rank = self.library.buffers, self.size, self.rank
         if sendbuf is not IN_PLACE:
             await self._move(self._data(sendbuf, call), buffers.part(into, rank, call))
@@ -429,6 +444,7 @@ class Collectives:
         if self.rank != root:
             await self._send(call, self._data(sendbuf, call), root, GATHER)
             return
+        self._apart(call, sendbuf, into)
         requests = [await self._irecv(call, buffers.part(into, rank, call), rank, GATHER)
                     for rank in range(self.size) if rank != root]
         if sendbuf is not IN_PLACE:
@@ -457,6 +473,7 @@ class Collectives:
         if self.rank != root:
             await self._recv(call, self._data(recvbuf, call), root, SCATTER)
             return
+        self._apart(call, out, recvbuf)
         requests = [await self._isend(call, buffers.part(out, rank, call), rank, SCATTER)
                     for rank in range(self.size) if rank != root]
         if recvbuf is not IN_PLACE:

@@ -14,6 +14,8 @@ __all__ = ["Contexts"]
 OWN = 1 << 15
 """Contexts from here on are those that a process gives, a part of them each."""
 END = 1 << 16
+NONE = -1
+"""In place of a context: there is none left."""
 
 
 class Contexts:
@@ -49,28 +51,30 @@ class Contexts:
 
     def give(self) -> int:
         """A context for a communicator of which this process is a member, given by it alone. Those
-        that were freed are given again as late as can be.
-
-        Raises
-        ------
-        MpiError
-            It has given all.
-        """
-        if not self._own:
-            raise MpiError(ErrorClass.ERR_INTERN, f"no more than {len(self._mine) // 2} "
-                           "communicators may be in use whose context one rank has given")
-        return self._own.popleft()
+        that were freed are given again as late as can be. If it has given all, NONE, which it tells
+        the others as if it were one: :meth:`use` refuses it everywhere."""
+        return self._own.popleft() if self._own else NONE
 
     def chosen(self, mine: int, other: int, own: bool) -> int:
         """``mine``, which this process has given, if it is to be its ``own``; else ``other``, and
         ``mine`` was not needed."""
         if own:
             return mine
-        self._own.appendleft(mine)
+        if mine != NONE:
+            self._own.appendleft(mine)
         return other
 
     def use(self, context: int) -> None:
-        """A communicator of this process has it."""
+        """A communicator of this process has it.
+
+        Raises
+        ------
+        MpiError
+            It is NONE.
+        """
+        if context == NONE:
+            raise MpiError(ErrorClass.ERR_INTERN, f"no more than {len(self._mine) // 2} "
+                           "communicators may be in use whose context one rank has given")
         if context < OWN:
             self._used.add(context)
             self.next = max(self.next, context + 2)

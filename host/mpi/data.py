@@ -117,10 +117,15 @@ class Parts:
         """The datatype of ``rank``'s part."""
         return self.datatype if isinstance(self.datatype, Datatype) else self.datatype[rank]
 
-    def places(self, rank: int) -> list[Piece]:
-        """Where ``rank``'s part is in the buffer."""
+    def begin(self, rank: int) -> int:
+        """The byte of the buffer from which ``rank``'s part counts."""
         datatype, begin = self.type_of(rank), self.displacements[rank]
         if datatype is self.datatype:
             begin *= datatype.extent
-        begin += self.origin
-        return [(begin + at, length) for at, length in datatype.pieces(self.counts[rank])]
+        return begin + self.origin
+
+    def places(self, rank: int) -> list[Piece]:
+        """Where ``rank``'s part is in the buffer."""
+        begin = self.begin(rank)
+        return [(begin + at, length)
+                for at, length in self.type_of(rank).pieces(self.counts[rank])]

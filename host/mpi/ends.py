@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from ...layouts.description import Mpi as Settings
 from ..via.process import Process
-from .channel import Channel
+from .channel import Channel, NoRoom
 from .copying import Piece
 from .costs import Prices
 from .data import Data
@@ -48,9 +48,21 @@ class Ends:
             self.port.spend(self.prices.segment)
 
     async def use(self, channel: Channel, pieces: Iterable[Piece]) -> list[Region]:
-        """The registered memory that has ``pieces``, until :meth:`leave`."""
-        registration = self._registrations[channel.name]
-        return [await registration.use(*piece) for piece in pieces]
+        """The registered memory that has ``pieces``, until :meth:`leave`.
+
+        Raises
+        ------
+        NoRoom
+            There is none for all of them.
+        """
+        registration, regions = self._registrations[channel.name], []
+        try:
+            for piece in pieces:
+                regions.append(await registration.use(*piece))
+        except NoRoom:
+            await self.leave(channel, regions)
+            raise
+        return regions
 
     async def leave(self, channel: Channel, regions: Iterable[Region]) -> None:
         """One use of ``regions`` has ended."""

@@ -14,8 +14,8 @@ class Generalised(Request):
     ``free`` is called when nobody can ask any more, and ``cancel`` when it is to be cancelled, with
     whether it has ended."""
 
-    def __init__(self, library: Any, query: Callable[[Status], None], free: Callable[[], None],
-                 cancel: Callable[[bool], None]) -> None:
+    def __init__(self, library: Any, query: Callable[[Status], None], free: Callable[[], object],
+                 cancel: Callable[[bool], object]) -> None:
         self._query, self._free, self._cancel = query, free, cancel
         self._taken = self._left = False
         super().__init__(library)

@@ -476,8 +476,8 @@ class Mpi:
 
     def adopt(self, comm: Comm) -> None:
         """``comm`` has been made."""
-        self._comms[comm.context] = self._comms[comm.context + 1] = comm
         self.contexts.use(comm.context)
+        self._comms[comm.context] = self._comms[comm.context + 1] = comm
 
     def dismiss(self, comm: Comm) -> None:
         """``comm`` has been freed. What it has begun goes on; when that has ended others may have

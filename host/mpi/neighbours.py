@@ -49,12 +49,13 @@ async def _exchange(comm: Any, call: str, ranks: tuple[Sequence[int], Sequence[i
         await comm._until(request)
 
 
-def _in_parts(comm: Any, buffer: Any, ranks: int, call: str, divide: Callable[..., Any]
-              ) -> Callable[[int], Data]:
-    """The part of ``buffer`` at each place."""
-    if not ranks:
-        return lambda _: comm._data(None, call)
-    parts = divide(buffer, ranks, call)
+def _parts(buffer: Any, ranks: int, call: str, divide: Callable[..., Any]) -> Any:
+    """The parts of ``buffer``, one for each place; None without any."""
+    return divide(buffer, ranks, call) if ranks else None
+
+
+def _in(comm: Any, parts: Any, call: str) -> Callable[[int], Data]:
+    """The part at each place."""
     return lambda place: comm.library.buffers.part(parts, place, call)
 
 
@@ -78,8 +79,9 @@ async def _gather(comm: Any, call: str, sendbuf: Any, recvbuf: Any, divide: Call
                   ) -> None:
     ranks = neighbours(comm, call)
     comm._enter(call)
-    await _exchange(comm, call, ranks, _in_parts(comm, recvbuf, len(ranks[0]), call, divide),
-                    lambda _: comm._data(sendbuf, call))
+    into = _parts(recvbuf, len(ranks[0]), call, divide)
+    comm._apart(call, sendbuf, into)
+    await _exchange(comm, call, ranks, _in(comm, into, call), lambda _: comm._data(sendbuf, call))
 
 
 @called(Call.Neighbor_alltoall)
@@ -104,5 +106,7 @@ async def _all(comm: Any, call: str, sendbuf: Any, recvbuf: Any, divide: Callabl
                ) -> None:
     ranks = neighbours(comm, call)
     comm._enter(call)
-    await _exchange(comm, call, ranks, _in_parts(comm, recvbuf, len(ranks[0]), call, divide),
-                    _in_parts(comm, sendbuf, len(ranks[1]), call, divide))
+    into = _parts(recvbuf, len(ranks[0]), call, divide)
+    out = _parts(sendbuf, len(ranks[1]), call, divide)
+    comm._apart(call, out, into)
+    await _exchange(comm, call, ranks, _in(comm, into, call), _in(comm, out, call))

@@ -4,9 +4,9 @@ from collections.abc import Awaitable
 from typing import Any
 
 from ..port.suspension import NOTHING
-from .channel import Arrived
+from .channel import Arrived, NoRoom
 from .copying import copy
-from .datatypes import element_name
+from .datatypes import element_name, element_size
 from .ends import BOUNCE, Ends
 from .errors import ErrorClass, MpiError
 from .matching import Matching, Unexpected
@@ -103,6 +103,7 @@ class Receiving:
         receive.arrived += header.length
         if receive.arrived == receive.length:
             del self._open[header.receive]
+            await self._back(receive, packet.rank)
             receive.ended()
 
     async def finished(self, packet: Arrived, header: Header) -> None:
@@ -124,14 +125,17 @@ class Receiving:
         reads = bool(header.address)
         if not reads and self._ends.way(channel) == BOUNCE:
             self._ends.charge_blocks(receive.data)
-            await engine.packet(rank, Header(Packet.REPLY, send=header.send,
-                                             receive=receive.number).pack())
+            await self._bounced(receive, header, rank)
             return
         pieces = receive.data.part(0, header.length)
         if len(pieces) > 1 and not (reads and self._ends.in_segments(channel, pieces)):
             receive.temporary = self._store.take(header.length), header.length
             pieces = [receive.temporary]
-        receive.regions = await self._ends.use(channel, pieces)
+        try:
+            receive.regions = await self._ends.use(channel, pieces)
+        except NoRoom:
+            await self._bounced(receive, header, rank)
+            return
         handles = [region.handle for region in receive.regions]
         if reads:
             async def done() -> None:
@@ -145,13 +149,23 @@ class Receiving:
                                              receive=receive.number, address=pieces[0][0],
                                              handle=handles[0]).pack())
 
+    async def _bounced(self, receive: Receive, header: Header, rank: int) -> None:
+        """The data may come in parts."""
+        await self._engine.packet(rank, Header(Packet.REPLY, send=header.send,
+                                               receive=receive.number).pack())
+
     async def _end(self, receive: Receive, rank: int) -> None:
         if receive.temporary is not None:
             self._ends.charge_blocks(receive.data)
             await copy(self._process, [receive.temporary], receive.data.pieces)
+        await self._back(receive, rank)
+        receive.ended()
+
+    async def _back(self, receive: Receive, rank: int) -> None:
+        """Give back what was taken for the data's way by RDMA."""
+        if receive.temporary is not None:
             self._store.give(*receive.temporary)
         await self._ends.leave(self._engine.to[rank], receive.regions)
-        receive.ended()
 
     # Both
 
@@ -166,13 +180,15 @@ class Receiving:
         if length > receive.data.length:
             self._fail(receive, ErrorClass.ERR_TRUNCATE, header, f"has room for "
                        f"{receive.data.length}")
-        elif element != header.element and element and header.element and length:
+        elif length and element and (header.element not in (0, element)
+                                     or length % element_size(element)):
             self._fail(receive, ErrorClass.ERR_TYPE, header, f"is of {element_name(element)}")
 
     @staticmethod
     def _fail(receive: Receive, error: ErrorClass, header: Header, why: str) -> None:
         """``receive`` will not get the message's data."""
-        of = f" of {element_name(header.element)}" if error is ErrorClass.ERR_TYPE else ""
+        of = f" of {element_name(header.element)}" \
+            if error is ErrorClass.ERR_TYPE and header.element else ""
         receive.fail(MpiError(
             error, f"rank {receive.comm.rank}: {header.length} bytes{of} from rank "
             f"{header.source}, tag {header.tag}, {receive.comm.name}, and {receive.call} {why}"))

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from ...layouts.trace import Activity, Kind
 from ..via.process import Process
-from .channel import Channel
+from .channel import Channel, NoRoom
 from .costs import Prices
 
 __all__ = ["Region", "Registration"]
@@ -48,7 +48,13 @@ class Registration:
         self.hits = self.misses = 0
 
     async def use(self, address: int, length: int) -> Region:
-        """The region that has these bytes, until :meth:`leave`."""
+        """The region that has these bytes, until :meth:`leave`.
+
+        Raises
+        ------
+        NoRoom
+            There is none, even without all that is not in use.
+        """
         size = self._process.page_bytes
         first, last = address // size, (address + length - 1) // size
         self._process.port.spend(self._prices.cached)
@@ -61,13 +67,22 @@ class Registration:
         self.misses += 1
         port = self._process.port
         port.mark(REGISTER, BEGIN, 0)
-        await self._make_room(last - first + 1)
-        handle = await self._channel.register(first * size, (last - first + 1) * size)
-        port.mark(REGISTER, END, 0)
+        try:
+            await self._make_room(last - first + 1)
+            handle = await self._registered(first * size, (last - first + 1) * size)
+        finally:
+            port.mark(REGISTER, END, 0)
         region = Region(first, last, handle, 1)
         self._regions[first, last] = region
         self._pages += last - first + 1
         return region
+
+    async def _registered(self, address: int, length: int) -> int:
+        try:
+            return await self._channel.register(address, length)
+        except NoRoom:
+            await self._make_room(self._limit)
+            return await self._channel.register(address, length)
 
     async def leave(self, region: Region) -> None:
         """One use of ``region`` has ended."""

@@ -4,12 +4,14 @@
 - *Write*: a request; the receiver's reply says where the data go; they are written there, and a
   short message follows.
 - *Read*: the request says where the data are, and the receiver reads them.
-- *Bounce*: a request, a reply, and the data in parts through the buffers of the channel.
+- *Bounce*: a request, a reply, and the data in parts through the buffers of the channel. So go the
+  data of a write or a read, too, where an end finds no room to register them.
 """
 
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 
-from .channel import Arrived
+from .channel import Arrived, NoRoom
 from .copying import Piece, copy, cut
 from .ends import READ, Ends
 from .packets import EAGER_SYNC, Header, Packet, pack_short
@@ -77,8 +79,9 @@ class Sending:
         address = handle = 0
         if self._ends.way(channel) == READ:
             [whole] = await self._whole(send)
-            send.regions = await self._ends.use(channel, [whole])
-            address, handle = whole[0], send.regions[0].handle
+            with suppress(NoRoom):
+                send.regions = await self._ends.use(channel, [whole])
+                address, handle = whole[0], send.regions[0].handle
         ready = int(send.kind is Packet.EAGER_READY)
         await engine.packet(rank, Header(Packet.REQUEST, send.context, send.comm.rank,
                                          data.element, send.tag, data.length, send.number, ready,
@@ -110,7 +113,11 @@ class Sending:
         pieces = send.data.pieces
         if not self._ends.in_segments(channel, pieces):
             pieces = await self._whole(send)
-        send.regions = await self._ends.use(channel, pieces)
+        try:
+            send.regions = await self._ends.use(channel, pieces)
+        except NoRoom:
+            await self._bounce(send, header)
+            return
         await engine.write(rank, pieces, [region.handle for region in send.regions],
                            header.address, header.handle, lambda: self._end(send))
         await engine.packet(rank, Header(Packet.FINISH, receive=header.receive).pack())
@@ -118,6 +125,7 @@ class Sending:
     async def _bounce(self, send: Send, header: Header) -> None:
         rank, engine, data = send.world_rank, self._engine, send.data
         most = engine.to[rank].eager_bytes
+        await self._back(send)
         del self._open[send.number]
         for at in range(0, data.length, most):
             part = min(most, data.length - at)
@@ -138,7 +146,13 @@ class Sending:
 
     async def _end(self, send: Send) -> None:
         del self._open[send.number]
+        await self._back(send)
+        send.ended()
+
+    async def _back(self, send: Send) -> None:
+        """Give back what was taken for the data's way by RDMA."""
         await self._ends.leave(self._engine.to[send.world_rank], send.regions)
+        send.regions = []
         if send.temporary is not None:
             self._ends.store.give(*send.temporary)
-        send.ended()
+            send.temporary = None

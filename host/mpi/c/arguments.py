@@ -32,9 +32,13 @@ class Arguments:
             raise MpiError(ErrorClass.ERR_COUNT, f"{call}: count {count}: must not be negative")
         if not count:
             return None
+        self._there(address, call)
+        return [Memory(address), count, self._types[datatype]]
+
+    @staticmethod
+    def _there(address: Pointer, call: str) -> None:
         if address == IN_PLACE_AT:
             raise MpiError(ErrorClass.ERR_BUFFER, f"{call}: MPI_IN_PLACE may not stand here")
-        return [Memory(address), count, self._types[datatype]]
 
     def of_peer(self, rank: int, address: Pointer, count: int, datatype: int, call: str) -> Any:
         """A buffer for ``rank``, which may be nobody."""
@@ -44,11 +48,14 @@ class Arguments:
         """A buffer; the data may be in the other one of the call instead."""
         return IN_PLACE if address == IN_PLACE_AT else self.plain(address, count, datatype, call)
 
-    def typed(self, address: Pointer, count: int, datatype: int, call: str) -> Any:
-        """The same, with a count and a datatype even if it is empty: an operand, or a buffer of so
-        many elements for each rank."""
-        if address == IN_PLACE_AT:
+    def typed(self, address: Pointer, count: int, datatype: int, call: str, *,
+              in_place: bool = False) -> Any:
+        """A buffer with a count and a datatype even if it is empty: an operand, or a buffer of so
+        many elements for each rank. ``in_place``: the data may be in the other one of the call
+        instead."""
+        if in_place and address == IN_PLACE_AT:
             return IN_PLACE
+        self._there(address, call)
         if count < 0:
             raise MpiError(ErrorClass.ERR_COUNT, f"{call}: count {count}: must not be negative")
         return [Memory(address), count, self._types[datatype] if count else BYTE]

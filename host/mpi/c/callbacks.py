@@ -1,4 +1,5 @@
-"""Functions of the program that MPI calls: those of attributes, and error handlers."""
+"""Functions of the program that MPI calls: operations, those of attributes and of generalised
+requests, and error handlers."""
 
 import ctypes
 from typing import Any
@@ -6,10 +7,19 @@ from typing import Any
 from ..sync import Rank, RankError
 from .memory import Pointer
 
-__all__ = ["Callbacks"]
+__all__ = ["Callbacks", "Left"]
 
 MOST = 6
 """Arguments of a function (runtime.c)."""
+
+
+class Left(RankError):
+    """The program of rank ``rank`` has ended itself in such a function, with exit status
+    ``code``."""
+
+    def __init__(self, rank: int, code: int) -> None:
+        super().__init__(f"rank {rank} ended with exit status {code}", code)
+        self.code = code
 
 
 class Callbacks:
@@ -24,13 +34,12 @@ class Callbacks:
 
         Raises
         ------
-        RankError
+        Left
             It has ended the program.
         """
         given = (ctypes.c_ssize_t * MOST)(*words)
         result = ctypes.c_int()
         if not self._library.nicbed_callback(ctypes.c_void_p(function), given,
                                              ctypes.byref(result)):
-            status = self._library.nicbed_status()
-            raise RankError(f"rank {self._rank.number} ended with exit status {status}", status)
+            raise Left(self._rank.number, self._library.nicbed_status())
         return result.value

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from ..collectives import IN_PLACE
 from ..operators import Op
 from .arguments import Arguments
 from .calls import State
@@ -75,7 +76,7 @@ def _allgatherv(given: Arguments, sendbuf: Pointer, sendcount: int, sendtype: in
 
 def _alltoall(given: Arguments, sendbuf: Pointer, sendcount: int, sendtype: int, recvbuf: Pointer,
               recvcount: int, recvtype: int, comm: Any) -> tuple[Any, ...]:
-    return (given.typed(sendbuf, sendcount, sendtype, "Alltoall"),
+    return (given.typed(sendbuf, sendcount, sendtype, "Alltoall", in_place=True),
             given.typed(recvbuf, recvcount, recvtype, "Alltoall"))
 
 
@@ -96,13 +97,15 @@ def _alltoallw(given: Arguments, sendbuf: Pointer, sendcounts: Pointer, sdispls:
 def _reduce(given: Arguments, sendbuf: Pointer, recvbuf: Pointer, count: int, datatype: int,
             op: Op, root: int, comm: Any) -> tuple[Any, ...]:
     into = given.typed(recvbuf, count, datatype, "Reduce") if comm.is_root(root) else None
-    out = given.typed(sendbuf, count, datatype, "Reduce") if comm.takes_part(root) else None
+    out = None
+    if comm.takes_part(root):
+        out = given.typed(sendbuf, count, datatype, "Reduce", in_place=comm.is_root(root))
     return out, into, op, root
 
 
 def _reduce_all(given: Arguments, sendbuf: Pointer, recvbuf: Pointer, count: int, datatype: int,
                 op: Op, comm: Any) -> tuple[Any, ...]:
-    return (given.typed(sendbuf, count, datatype, "Allreduce"),
+    return (given.typed(sendbuf, count, datatype, "Allreduce", in_place=True),
             given.typed(recvbuf, count, datatype, "Allreduce"), op)
 
 
@@ -118,11 +121,11 @@ def _reduce_scatter_block(given: Arguments, sendbuf: Pointer, recvbuf: Pointer, 
 
 def _divided(given: Arguments, sendbuf: Pointer, recvbuf: Pointer, counts: list[int],
              datatype: int, op: Op, comm: Any) -> tuple[Any, ...]:
-    into = given.plain(recvbuf, counts[comm.rank], datatype, "Reduce_scatter")
-    whole = sum(counts)
-    out = given.typed(sendbuf, whole, datatype, "Reduce_scatter")
-    if not isinstance(out, list):
-        out = given.typed(recvbuf, whole, datatype, "Reduce_scatter")
+    out = given.typed(sendbuf, sum(counts), datatype, "Reduce_scatter", in_place=True)
+    if out is IN_PLACE:
+        into = given.typed(recvbuf, sum(counts), datatype, "Reduce_scatter")
+    else:
+        into = given.plain(recvbuf, counts[comm.rank], datatype, "Reduce_scatter")
     return out, into, counts, op
 
 

@@ -57,7 +57,11 @@ class Communicators:
         put_int(place, handle)
 
     def _made(self, place: Pointer, making: Coroutine[Any, Any, Any]) -> None:
-        put_int(place, 0)
+        try:
+            put_int(place, 0)
+        except MpiError:
+            making.close()
+            raise
         self._new(place, self._state.wait(making))
 
     def MPI_Comm_dup(self, comm: Any, newcomm: Pointer) -> None:

@@ -8,7 +8,6 @@ from ..datatypes import Datatype
 from ..errors import ErrorClass, MpiError
 from ..generalised import Generalised
 from ..status import Status
-from ..sync import RankError
 from .arguments import Arguments
 from .calls import State
 from .handles import value
@@ -96,25 +95,20 @@ class Matched:
 
     def MPI_Grequest_start(self, query_fn: Pointer, free_fn: Pointer, cancel_fn: Pointer,
                            extra_state: Pointer, request: Pointer) -> None:
+        call = self._state.callbacks
+
         def query(status: Status) -> None:
             place = ctypes.create_string_buffer(24)
             at = ctypes.addressof(place)
             put_status(at, status)
-            self._call(query_fn, extra_state, at)
+            call(query_fn, extra_state, at)
             found = status_at(at)
             status.source, status.tag, status.count = found.source, found.tag, found.count
             status.cancelled = found.cancelled
 
-        made = Generalised(self._state.mpi, query, lambda: self._call(free_fn, extra_state),
-                           lambda ended: self._call(cancel_fn, extra_state, int(ended)))
+        made = Generalised(self._state.mpi, query, lambda: call(free_fn, extra_state),
+                           lambda ended: call(cancel_fn, extra_state, int(ended)))
         put_int(request, self._requests.add(CRequest(made)))
-
-    def _call(self, function: Pointer, *arguments: int) -> None:
-        """Call a function of the program, which has up to four arguments."""
-        library, words = self._state.library, [*arguments, 0, 0, 0][:4]
-        if not library.nicbed_operate(*map(ctypes.c_void_p, (function, *words))):
-            raise RankError(f"rank {self._state.rank.number} ended with exit status "
-                            f"{library.nicbed_status()}")
 
     def MPI_Grequest_complete(self, request: int) -> None:
         inner = self._requests[request].inner

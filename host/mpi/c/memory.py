@@ -6,12 +6,15 @@ from typing import Any
 
 import numpy as np
 
+from ..constants import UNDEFINED
 from ..errors import ErrorClass, MpiError
 
-__all__ = ["Pointer", "array", "integers", "longs", "put_int", "put_long", "put_text",
+__all__ = ["Pointer", "array", "integers", "longs", "put_count", "put_int", "put_long", "put_text",
            "text"]
 
 Pointer = int
+MOST = 2 ** 31 - 1
+"""The largest int."""
 
 
 def array(address: Pointer, length: int) -> Any:
@@ -48,6 +51,11 @@ def _real(address: Pointer) -> Pointer:
 def put_int(address: Pointer, *values: int) -> None:
     """Write one int, or several."""
     (ctypes.c_int * len(values)).from_address(_real(address))[:] = values
+
+
+def put_count(address: Pointer, value: int) -> None:
+    """Write a number as an int; UNDEFINED if it is too large for one."""
+    put_int(address, value if value <= MOST else UNDEFINED)
 
 
 def put_long(address: Pointer, value: int) -> None:

@@ -13,7 +13,7 @@ from ..status import Status
 from .arguments import Arguments
 from .calls import State
 from .handles import value
-from .memory import Pointer, integers, put_int, put_long
+from .memory import Pointer, integers, put_count, put_int, put_long
 from .request import CRequest
 
 __all__ = ["Messages"]
@@ -305,7 +305,7 @@ class Messages:
         put_int(flag, status_at(status).cancelled)
 
     def MPI_Get_count(self, status: Pointer, datatype: Datatype, count: Pointer) -> None:
-        put_int(count, status_at(status).Get_count(datatype))
+        put_count(count, status_at(status).Get_count(datatype))
 
     def MPI_Get_elements(self, status: Pointer, datatype: Datatype, count: Pointer) -> None:
-        put_int(count, status_at(status).Get_elements(datatype))
+        put_count(count, status_at(status).Get_elements(datatype))

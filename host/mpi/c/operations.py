@@ -4,7 +4,7 @@ import ctypes
 
 from ..datatypes import Datatype
 from ..operators import Bytes, OnElements, Op
-from ..sync import RankError
+from ..overlap import apart
 from .arguments import Arguments
 from .calls import State
 from .handles import value
@@ -22,16 +22,13 @@ class Operations:
         self._arguments = Arguments(state.handles)
 
     def MPI_Op_create(self, function: Pointer, commute: int, op: Pointer) -> None:
-        library, rank, handles = self._state.library, self._state.rank, self._handles
+        callbacks, handles = self._state.callbacks, self._handles
 
         def combine(lower: Bytes, result: Bytes, count: int, datatype: Datatype) -> None:
-            number, kind = ctypes.c_int(count), ctypes.c_int(handles.type_of(datatype))
-            places = [ctypes.c_void_p(data.ctypes.data + origin) for data, origin
-                      in (lower, result)]
-            if not library.nicbed_operate(ctypes.c_void_p(function), *places,
-                                          ctypes.byref(number), ctypes.byref(kind)):
-                status = library.nicbed_status()
-                raise RankError(f"rank {rank.number} ended with exit status {status}", status)
+            last = (ctypes.c_int * 2)(count, handles.type_of(datatype))
+            at = ctypes.addressof(last)
+            callbacks(function, *(data.ctypes.data + origin for data, origin in (lower, result)),
+                      at, at + ctypes.sizeof(ctypes.c_int))
 
         put_int(op, handles.ops.add(OnElements(combine, bool(commute))))
 
@@ -46,4 +43,5 @@ class Operations:
                          op: Op) -> None:
         first, second = (self._arguments.typed(one, count, datatype, "Reduce_local")
                          for one in (inbuf, inoutbuf))
+        apart(first, second, "Reduce_local")
         self._state.mpi.buffers.reduce(op, first, second)

@@ -11,9 +11,10 @@ from typing import Any
 from ....firmware.cache import for_libraries
 from ...port.node import Program
 from ...port.watch import SIGNAL, Stuck, Watch
-from ..errors import MpiError
+from ..errors import ErrorClass, MpiError
 from ..sync import Ended, Rank, RankError, Surroundings, program
 from ..sync.output import Lines
+from .callbacks import Left
 from .calls import State
 from .errhandlers import Errhandlers
 from .header import calls
@@ -188,6 +189,8 @@ class _Rank:
             place = line_of(self._source, *filter(None, shared.places))
             port = self._rank.node.port
             raise self._watch.stuck(port.number, port.given_at, f"in {place or 'C'}", waits=waits)
+        if isinstance(self._failure, Left):
+            return self._failure.code
         if self._failure is not None:
             raise self._failure
         return status
@@ -225,7 +228,9 @@ class _Rank:
                          for index, table in enumerate(tables)]
             method(*arguments)
             return 0
-        except MpiError as error:
+        except (MpiError, MemoryError) as error:
+            if not isinstance(error, MpiError):
+                error = MpiError(ErrorClass.ERR_NO_MEM, f"{calls()[number].name}: {error}")
             try:
                 return self._errhandlers.handle(error, error.comms
                                                 or [comm or self._rank.mpi.COMM_WORLD])

@@ -182,17 +182,6 @@ int nicbed_callback(int (*callback)(nicbed_word, nicbed_word, nicbed_word, nicbe
     return came_back;
 }
 
-/* Calls an operation of the program; as nicbed_callback. */
-int nicbed_operate(void (*operation)(void *, void *, int *, int *), void *in, void *inout,
-                   int *count, int *datatype)
-{
-    const nicbed_word given[6] = {(nicbed_word) in, (nicbed_word) inout, (nicbed_word) count,
-                                  (nicbed_word) datatype};
-    int unused;
-    return nicbed_callback((int (*)(nicbed_word, nicbed_word, nicbed_word, nicbed_word, nicbed_word,
-                                    nicbed_word)) operation, given, &unused);
-}
-
 /* How often the program was looked at by a signal, which ends what waits in the C library. */
 unsigned nicbed_looks(void)
 {

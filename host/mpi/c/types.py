@@ -8,7 +8,7 @@ from ..errors import ErrorClass, MpiError
 from .arguments import Arguments
 from .calls import State
 from .handles import value
-from .memory import Pointer, array, integers, longs, put_int, put_long
+from .memory import Pointer, array, integers, longs, put_count, put_int, put_long
 
 __all__ = ["Types"]
 
@@ -84,7 +84,7 @@ class Types:
         put_int(datatype, value("DATATYPE_NULL"))
 
     def MPI_Type_size(self, datatype: Datatype, size: Pointer) -> None:
-        put_int(size, datatype.size)
+        put_count(size, datatype.size)
 
     def MPI_Type_extent(self, datatype: Datatype, extent: Pointer) -> None:
         put_long(extent, datatype.extent)
@@ -135,7 +135,7 @@ class Types:
         return plain, [array(packed, room)[at:at + length], length, BYTE]
 
     def MPI_Pack_size(self, incount: int, datatype: Datatype, comm: Any, size: Pointer) -> None:
-        put_int(size, incount * datatype.size)
+        put_count(size, incount * datatype.size)
 
     # Memory
 

@@ -23,7 +23,7 @@ from ...via.handles import Vi
 from ...via.process import Process
 from ...via.returns import VIP_INFINITE, VIP_RETURN
 from ...via.vipl.vipl import Vipl
-from ..channel import Compute
+from ..channel import Compute, NoRoom
 from ..copying import Pieces
 from ..errors import ErrorClass, MpiError
 from ..packets import LONG_BYTES
@@ -315,8 +315,11 @@ class ViaChannel:
     # Memory
 
     async def register(self, address: int, length: int) -> int:
-        handle: int = self._sound("VipRegisterMem", await self._vipl.VipRegisterMem(
-            self._nic, address, length, MemAttributes(self._tag, self.can_write, self.can_read)))
+        result = await self._vipl.VipRegisterMem(
+            self._nic, address, length, MemAttributes(self._tag, self.can_write, self.can_read))
+        if result[0] is VIP_RETURN.ERROR_RESOURCE:
+            raise NoRoom
+        handle: int = self._sound("VipRegisterMem", result)
         return handle
 
     async def deregister(self, address: int, length: int, handle: int) -> None:

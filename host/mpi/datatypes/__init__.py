@@ -52,6 +52,7 @@ from .predefined import (
     WCHAR,
     element_name,
     element_of,
+    element_size,
     of_dtype,
 )
 from .signature import Kind, Signature
@@ -62,6 +63,6 @@ __all__ = ["BLOCK", "BOOL", "BYTE", "CHAR", "COMBINERS", "COMPLEX", "CYCLIC", "D
            "FLOAT_INT", "INT", "INT16", "INT8", "INTEGER16", "INT_INT", "Kind", "LB", "LOGICAL",
            "LONG", "LONG_DOUBLE", "LONG_DOUBLE_COMPLEX", "LONG_DOUBLE_INT", "LONG_INT", "LONG_LONG",
            "NONE", "Origin", "PACKED", "SHORT_INT", "Signature", "UB", "UINT", "UINT16", "UINT8",
-           "ULONG", "ULONG_LONG", "WCHAR", "darray", "element_name", "element_of", "f90_complex",
-           "f90_integer", "f90_real", "from_external", "match_size", "of_dtype", "subarray",
-           "to_external"]
+           "ULONG", "ULONG_LONG", "WCHAR", "darray", "element_name", "element_of",
+           "element_size", "f90_complex", "f90_integer", "f90_real", "from_external", "match_size",
+           "of_dtype", "subarray", "to_external"]

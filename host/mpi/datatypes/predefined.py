@@ -14,7 +14,7 @@ __all__ = ["BOOL", "BYTE", "CHAR", "COMPLEX", "DOUBLE", "DOUBLE_DOUBLE", "DOUBLE
            "INT_INT", "LB", "LOGICAL", "LONG", "LONG_DOUBLE", "LONG_DOUBLE_COMPLEX",
            "LONG_DOUBLE_INT", "LONG_INT", "LONG_LONG", "PACKED", "SHORT_INT", "UB", "UINT",
            "UINT16", "UINT8", "ULONG", "ULONG_LONG", "WCHAR", "element_name", "element_of",
-           "of_dtype", "predefined"]
+           "element_size", "of_dtype", "predefined"]
 
 
 def predefined(name: str, of: Any, group: str, external: int = 0) -> Datatype:
@@ -76,6 +76,7 @@ _OF = {one.dtype: one for one in (UINT8, CHAR, INT8, INT16, UINT16, INT, UINT, L
                                   SHORT_INT, LONG_DOUBLE_INT)}
 _ELEMENTS = {one.dtype: code for code, one in enumerate(
     (INT16, UINT16, INT, UINT, LONG, ULONG, FLOAT, DOUBLE, FLOAT_COMPLEX, COMPLEX), 1)}
+_SIZES = {code: dtype.itemsize for dtype, code in _ELEMENTS.items() if dtype is not None}
 _NAMES = {code: _OF[dtype].name for dtype, code in _ELEMENTS.items() if dtype is not None}
 
 
@@ -88,6 +89,11 @@ def element_of(dtype: np.dtype[Any] | None) -> int:
 def element_name(element: int) -> str:
     """MPI's name of an element."""
     return _NAMES[element]
+
+
+def element_size(element: int) -> int:
+    """Bytes of an element."""
+    return _SIZES[element]
 
 
 def of_dtype(dtype: np.dtype[Any]) -> Datatype:

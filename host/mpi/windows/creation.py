@@ -7,6 +7,7 @@ import numpy as np
 
 from ..buffers import Buffers, Data
 from ..calls import Call, Calls, called
+from ..channel import NoRoom
 from ..channels import Places
 from ..ends import BOUNCE, Ends
 from ..errors import ErrorClass, MpiError
@@ -19,6 +20,9 @@ from .target import Target
 from .window import ALLOCATE, CREATE, DYNAMIC, SHARED, Win
 
 __all__ = ["Windows"]
+
+NOWHERE = -1
+"""In place of the handle of memory that could not be registered."""
 
 
 class Windows:
@@ -136,8 +140,11 @@ class Windows:
         if regions:
             address, size = regions[0].address, regions[0].size
         if size and self._channel is not None and self._reached(window.comm):
-            window.regions = await self._ends.use(self._channel, [(address, size)])
-            handle = window.regions[0].handle
+            try:
+                window.regions = await self._ends.use(self._channel, [(address, size)])
+                handle = window.regions[0].handle
+            except NoRoom:
+                handle = NOWHERE
         mine = np.array([address, size, window.unit, handle], np.int64)
         every = np.zeros((window.size, 4), np.int64)
         await window.comm.Allgather(mine, every)
@@ -145,7 +152,8 @@ class Windows:
                                                        strict=True):
             peer.address, peer.size, peer.unit, peer.handle = address, size, unit, handle
             channel = self._ends.engine.to[peer.world]
-            near = self._channel is None or channel is not self._channel or not regions
+            near = (self._channel is None or channel is not self._channel or not regions
+                    or handle == NOWHERE)
             peer.writes = not near
             peer.reads = not near and channel.can_read
 

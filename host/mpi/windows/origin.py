@@ -1,18 +1,20 @@
 """Operations go: by RDMA, or in parts through the buffers of the channel.
 
 Where the channel has RDMA (and ``mpi.rendezvous`` is not bounce), contiguous memory of a target is
-written and read by it. All else goes by packets, each with as much data as a buffer of the channel
-has room for. What is not contiguous at the target is described once, before the data (LAYOUT).
+written and read by it, if both ends find room to register theirs. All else goes by packets, each
+with as much data as a buffer of the channel has room for. What is not contiguous at the target is
+described once, before the data (LAYOUT).
 """
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
 import numpy as np
 
 from ..buffers import Data
-from ..channel import Arrived
+from ..channel import Arrived, Channel, NoRoom
 from ..copying import Piece, Pieces, copy, cut
 from ..ends import Ends
 from ..packets import Header, Packet
@@ -44,23 +46,25 @@ class Origin:
         """Put the data to ``blocks`` of the target's window."""
         op.peer.behind = True
         if op.peer.writes and len(blocks) == 1:
-            await self._write(op, blocks[0][0])
-        else:
-            await self.update(op, Packet.PUT, blocks, 0, 0, 1)
-            return
-        op.left()
+            with suppress(NoRoom):
+                await self._write(op, blocks[0][0])
+                op.left()
+                return
+        await self.update(op, Packet.PUT, blocks, 0, 0, 1)
 
     async def get(self, op: Operation, blocks: Sequence[Piece]) -> None:
         """Get ``blocks`` of the target's window."""
         assert op.into is not None
         if op.peer.reads and len(blocks) == 1:
-            await self._read(op, blocks[0][0])
-        else:
-            self._open[op.number] = op
-            self._charge_blocks(op.into)
-            layout, base = await self._layout(op, blocks, op.into.length)
-            await self._packet(op, Header(Packet.GET, length=op.into.length, send=op.number,
-                                          receive=layout, address=base))
+            with suppress(NoRoom):
+                await self._read(op, blocks[0][0])
+                op.left()
+                return
+        self._open[op.number] = op
+        self._charge_blocks(op.into)
+        layout, base = await self._layout(op, blocks, op.into.length)
+        await self._packet(op, Header(Packet.GET, length=op.into.length, send=op.number,
+                                      receive=layout, address=base))
         op.left()
 
     async def update(self, op: Operation, kind: Packet, blocks: Sequence[Piece], element: int,
@@ -110,7 +114,7 @@ class Origin:
             op.temporary = ends.store.take(out.length), out.length
             await copy(ends.process, pieces, [op.temporary])
             pieces = [op.temporary]
-        op.regions = await ends.use(channel, pieces)
+        await self._register(op, channel, pieces)
         self._everywhere.find(op.window.number, peer.world).memory.will_write(
             op.window.comm.group.me, at, out.length)
         op.leaves()
@@ -127,7 +131,7 @@ class Origin:
         if not ends.in_segments(channel, list(pieces)):
             op.temporary = ends.store.take(into.length), into.length
             pieces = [op.temporary]
-        op.regions = await ends.use(channel, pieces)
+        await self._register(op, channel, pieces)
 
         async def done() -> None:
             if op.temporary is not None:
@@ -137,6 +141,17 @@ class Origin:
         await self._may_move(op)
         await self._engine.read(peer.world, pieces, [one.handle for one in op.regions],
                                 peer.address + at, peer.handle, done)
+
+    async def _register(self, op: Operation, channel: Channel, pieces: Pieces) -> None:
+        """The memory of this end of ``op``, or, if there is no room, none that was taken for
+        it."""
+        try:
+            op.regions = await self._ends.use(channel, pieces)
+        except NoRoom:
+            if op.temporary is not None:
+                self._ends.store.give(*op.temporary)
+                op.temporary = None
+            raise
 
     async def _may_move(self, op: Operation) -> None:
         """Wait until one more write or read may be under way."""

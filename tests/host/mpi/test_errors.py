@@ -154,6 +154,19 @@ def test_other_datatypes(count):
     assert Model(describe()).run(ranks(main), limit=LIMIT).results == [True, True]
 
 
+def test_a_part_of_an_element():
+    async def main(mpi):
+        if mpi.rank == 0:
+            await mpi.COMM_WORLD.Send(np.zeros(6, np.uint8), 1, 3)
+            return
+        with pytest.raises(MpiError) as found:
+            await mpi.COMM_WORLD.Recv(np.zeros(8, np.int32), 0)
+        assert str(found.value) == ("MPI_ERR_TYPE: rank 1: 6 bytes from rank 0, tag 3, COMM_WORLD, "
+                                    "and Recv is of INT")
+
+    Model(describe()).run(ranks(main), limit=LIMIT)
+
+
 @pytest.mark.parametrize("sent, received", [
     (np.uint8, np.float64), (np.float64, np.uint8), ("S1", np.int32), (bool, np.int8)])
 def test_bytes_go_with_any_datatype(sent, received):

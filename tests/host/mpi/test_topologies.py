@@ -6,7 +6,7 @@ import random
 
 import numpy as np
 import pytest
-from nicbed.host.mpi import INT, PROC_NULL, MpiError
+from nicbed.host.mpi import INT, PROC_NULL, MpiError, contexts
 from nicbed.host.mpi.constants import COMM_TYPE_SHARED
 from nicbed.host.mpi.topologies import Cartesian, Graph, dims_create
 
@@ -196,3 +196,32 @@ def test_contexts():
 
     first, *rest = run(main, 3)
     assert all(one == first for one in rest)
+
+
+@pytest.mark.parametrize("call", ["Idup", "Create_group", "Create_intercomm", "Merge"])
+def test_no_context_is_left(call, monkeypatch):
+    """Of the one rank that gives them: all ranks are told, and one that is freed is given again."""
+    monkeypatch.setattr(contexts, "END", contexts.OWN + 4 * 2)
+
+    async def main(mpi):
+        world, made = mpi.COMM_WORLD, []
+        alone = await world.Split(world.rank)
+        pair = await alone.Create_intercomm(0, world, 1 - world.rank)
+        await (await world.Idup(made)).Wait()
+
+        async def make():
+            if call == "Idup":
+                await (await world.Idup(made)).Wait()
+            elif call == "Create_group":
+                await world.Create_group(world.group)
+            elif call == "Merge":
+                await pair.Merge(bool(world.rank))
+            else:
+                await alone.Create_intercomm(0, world, 1 - world.rank)
+
+        with pytest.raises(MpiError, match="no more than 2 communicators may be in use whose"):
+            await make()
+        made[0].Free()
+        await make()
+
+    run(main, 2)

@@ -120,6 +120,24 @@ int main(int argc, char **argv)
     MPI_Type_commit(&other);
     MPI_Bcast(NULL, 5, other, zero, comm);
     MPI_Type_free(&other);
+    /* More than an int can say. */
+    MPI_Count many;
+    MPI_Type_contiguous(1 << 30, MPI_SHORT, &type);
+    MPI_Type_size(type, &count);
+    IS(count, MPI_UNDEFINED);
+    MPI_Pack_size(3, type, comm, &count);
+    IS(count, MPI_UNDEFINED);
+    MPI_Status_set_elements_x(&status, MPI_BYTE, 1L << 31);
+    MPI_Get_count(&status, MPI_BYTE, &count);
+    IS(count, MPI_UNDEFINED);
+    MPI_Get_elements(&status, MPI_BYTE, &count);
+    IS(count, MPI_UNDEFINED);
+    MPI_Get_elements_x(&status, MPI_BYTE, &many);
+    IS(many == 1L << 31, 1);
+    MPI_Get_count(&status, MPI_SHORT, &count);
+    IS(count, 1 << 30);
+    MPI_Type_free(&type);
+
     MPI_Finalize();
     return 0;
 }

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+static int status = 6;
+
 static int deep(int n)
 {
     volatile char room[4096];
@@ -14,7 +16,7 @@ static int deep(int n)
 
 static void ends(void *in, void *inout, int *count, MPI_Datatype *type)
 {
-    exit(6);
+    exit(status);
 }
 
 static void crashes(void *in, void *inout, int *count, MPI_Datatype *type)
@@ -43,11 +45,15 @@ int main(int argc, char **argv)
         case 't': assert(rank == 0);
         case 'u': MPI_Comm_size(MPI_COMM_WORLD, NULL);
         case 'i': MPI_Type_indexed(-1, &data, &data, MPI_INT, &type);
+        case 'm': MPI_Recv(malloc(1 << 28), 1 << 28, MPI_BYTE, 0, 3, MPI_COMM_WORLD,
+                           MPI_STATUS_IGNORE);
         case 'c': nicbed_compute(-1);
         case 'n': *(volatile int *) 8 = 1;
         case 'o': return deep(1);
         }
     if (argv[1][0] == 'p' || argv[1][0] == 'P') {
+        if (argv[1][1] == '0')
+            status = 0;
         MPI_Op_create(argv[1][0] == 'p' ? ends : crashes, 1, &op);
         MPI_Reduce(&data, &sum, 1, MPI_INT, op, 1, MPI_COMM_WORLD);
     }

@@ -129,8 +129,7 @@ def reduce_all(_: Any, sendbuf: Any, recvbuf: Any, op: Op | None = None) -> tupl
 def reduce_scatter(comm: Any, sendbuf: Any, recvbuf: Any, recvcounts: Sequence[int] | None = None,
                    op: Op | None = None) -> tuple[Any, ...]:
     """``op`` over all, a part of the result to each."""
-    into = simple(recvbuf, False)
-    out = into if _is_in_place(sendbuf) else simple(sendbuf, True)
+    out, into = _in_place(sendbuf), simple(recvbuf, False)
     if recvcounts is not None and len(recvcounts) != comm.size:
         raise ValueError(f"expecting {comm.size} items, got {len(recvcounts)}")
     if _is_in_place(sendbuf):
@@ -138,7 +137,6 @@ def reduce_scatter(comm: Any, sendbuf: Any, recvbuf: Any, recvcounts: Sequence[i
             raise ValueError("IN_PLACE needs recvcounts")
         if sum(recvcounts) > into[1]:
             raise ValueError(f"recvcounts need {sum(recvcounts)} elements, got {into[1]}")
-        into = [into[0], int(recvcounts[comm.rank]), into[2]]
     elif recvcounts is not None:
         _check_alike(out, into, sum(recvcounts))
         if into[1] < recvcounts[comm.rank]:
@@ -152,9 +150,8 @@ def reduce_scatter_block(comm: Any, sendbuf: Any, recvbuf: Any, op: Op | None = 
     size = comm.size
     if _is_in_place(sendbuf):
         into = simple(recvbuf, False, size)
-        out = [into[0], into[1] * size, into[2]]
-    else:
-        into = simple(recvbuf, False)
-        out = simple(sendbuf, True, size)
-        out[1] *= size
+        return collectives.IN_PLACE, [into[0], into[1] * size, into[2]], [into[1]] * size, _op(op)
+    into = simple(recvbuf, False)
+    out = simple(sendbuf, True, size)
+    out[1] *= size
     return out, into, [into[1]] * size, _op(op)

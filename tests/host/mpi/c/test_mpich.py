@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.labs.mpich import FOLDERS, OTHERS, Outcome, Suite, Test, judged
+from tests.labs.mpich import CHANGED, FOLDERS, OTHERS, Outcome, Suite, Test, judged
 
 ROOT = Path(__file__).resolve().parents[4]
 PAGE = ROOT / "docs" / "mpich-conformance.md"
@@ -36,6 +36,11 @@ def page(every):
         lines.append(f"| {folder} | {counts['passed']} | {counts['failed']} | {counts['out']} |")
     for title, what in (("What fails, and why", "failed"), ("Tests out of scope", "out")):
         lines += ["", f"## {title}", "", *by_reason(every, what)]
+    lines += ["", "## Tests that are changed", "",
+              "A line of these tests is another before they are compiled.", "",
+              "| test | its line | is | why |", "| --- | --- | --- | --- |",
+              *(f"| {name} | `{before}` | `{after}` | {why} |"
+                for name, (before, after, why) in CHANGED.items())]
     lines += ["", "## Folders out of scope", "", "| folders | are about |", "| --- | --- |",
               *(f"| {folders} | {what} |" for folders, what in OTHERS.items())]
     return "\n".join(lines) + "\n"
@@ -70,6 +75,8 @@ def test_mpich(tmp_path, request):
 
 @pytest.mark.parametrize("kind, status, said, printed, what", [
     ("", "ended", "", [" No Errors"], "passed"),
+    ("", "ended", "", ["No errors"], "passed"),
+    ("", "ended", "", ["Test Skipped"], "out"),
     ("", "ended", "", [" No Errors", " No Errors"], "failed"),
     ("", "ended", "", ["Found 3 errors"], "failed"),
     ("", "ended", "", ["odd", " No Errors"], "failed"),
@@ -90,7 +97,8 @@ def test_verdicts(kind, status, said, printed, what):
 def test_a_list_is_read(tmp_path):
     (tmp_path / "coll").mkdir()
     (tmp_path / "coll" / "testlist.in").write_text(
-        "# a remark\nred3 10 # another\n@other@red4 2\nbcast 4 arg=-x arg=1 mem=20.1\n")
+        "# a remark\nred3 10 # another\n@other@red4 2\nbcast 4 arg=-x arg=1 mem=20.1\n"
+        "red3 10 env=MPIR_CVAR_REDUCE_INTRA_ALGORITHM=tree\n")
     [first, second] = Suite(tmp_path, tmp_path).tests("coll")
     assert str(first) == "coll/red3 10" and not first.out
     assert second.values("arg") == ["-x", "1"] and second.out == "memory of gigabytes"

@@ -63,8 +63,11 @@ def test_equal_programs_take_equal_cycles(built):
     ("test", "rank 1 ended with exit status 134"),
     ("unset", "rank 1: MPI_ERR_ARG: an argument is NULL"),
     ("indexed", "rank 1: MPI_ERR_COUNT: count -1: must not be negative"),
+    ("memory", "rank 1: MPI_ERR_NO_MEM: MPI_Recv: host memory is full: 4096 bytes asked, 0 of "
+     "8388608 left (memory.bytes)"),
     ("compute", "rank 1: MPI_ERR_ARG: nicbed_compute of -1 cycles"),
     ("part", "rank 1 ended with exit status 6"),
+    ("p0", "rank 1 ended without MPI_Finalize"),
 ])
 def test_errors_are_one_line_with_the_rank(built, argument, text):
     with pytest.raises(RankError) as found:
