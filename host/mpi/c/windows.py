@@ -1,9 +1,10 @@
 """Calls about windows, and operations on them."""
 
 import ctypes
+from collections.abc import Callable
 from typing import Any
 
-from ..datatypes import Datatype
+from ..constants import PROC_NULL
 from ..errors import ErrorClass, MpiError
 from ..groups import Group
 from ..memory import Memory
@@ -16,6 +17,13 @@ from .memory import Pointer, array, integers, put_int, put_long, put_text, text
 from .request import CRequest
 
 __all__ = ["Windows"]
+
+
+def _of_handles(method: Callable[..., None]) -> Callable[..., None]:
+    """``method`` gets datatypes as handles: they do not count where the target is nobody."""
+    method.__annotations__.update(dict.fromkeys(
+        ("origin_datatype", "result_datatype", "target_datatype"), int))
+    return method
 
 
 class Windows:
@@ -35,7 +43,7 @@ class Windows:
     def _made(self, place: Pointer, window: Win) -> Win:
         window.handle = self._windows.add(window)
         self._given[window] = {
-            value("WIN_SIZE"): ctypes.c_long(0 if window.array is None else len(window.array)),
+            value("WIN_SIZE"): ctypes.c_long(window.length),
             value("WIN_DISP_UNIT"): ctypes.c_int(window.unit),
             value("WIN_CREATE_FLAVOR"): ctypes.c_int(window.flavor),
             value("WIN_MODEL"): ctypes.c_int(window.model)}
@@ -51,12 +59,12 @@ class Windows:
     def MPI_Win_allocate(self, size: int, disp_unit: int, info: int, comm: Any, baseptr: Pointer,
                          win: Pointer) -> None:
         window = self._made(win, self._wait(Win.Allocate(size, disp_unit, comm)))
-        put_long(baseptr, _base(window))
+        put_long(baseptr, window.base)
 
     def MPI_Win_allocate_shared(self, size: int, disp_unit: int, info: int, comm: Any,
                                 baseptr: Pointer, win: Pointer) -> None:
         window = self._made(win, self._wait(Win.Allocate_shared(size, disp_unit, comm)))
-        put_long(baseptr, _base(window))
+        put_long(baseptr, window.base)
 
     def MPI_Win_shared_query(self, win: Win, rank: int, size: Pointer, disp_unit: Pointer,
                              baseptr: Pointer) -> None:
@@ -97,7 +105,7 @@ class Windows:
     def MPI_Win_get_attr(self, win: Win, win_keyval: int, attribute_val: Pointer, flag: Pointer
                          ) -> None:
         if win_keyval == value("WIN_BASE"):
-            address: int | None = _base(win)
+            address: int | None = win.base
         elif win_keyval in self._given[win]:
             address = ctypes.addressof(self._given[win][win_keyval])
         else:
@@ -168,75 +176,80 @@ class Windows:
 
     # Operations
 
-    def _moves(self, how: str, origin: Pointer, count: int, datatype: Datatype, rank: int,
-               disp: int, target_count: int, target_type: Datatype, win: Win, *op: Op) -> Any:
-        return self._wait(getattr(win, how)(_data(origin, count, datatype, how), rank,
-                                            (disp, target_count, target_type), *op))
+    def _moves(self, how: str, origin: Pointer, count: int, datatype: int, rank: int, disp: int,
+               target_count: int, target_type: int, win: Win, *op: Op) -> Any:
+        out = self._data(rank, origin, count, datatype, how)
+        where = self._where(rank, disp, target_count, target_type)
+        return self._wait(getattr(win, how)(out, rank, where, *op))
 
     def _begun(self, place: Pointer, request: Request) -> None:
         put_int(place, self._requests.add(CRequest(request)))
 
+    @_of_handles
     def MPI_Put(self, *arguments: Any) -> None:
         self._moves("Put", *arguments)
 
+    @_of_handles
     def MPI_Get(self, *arguments: Any) -> None:
         self._moves("Get", *arguments)
 
+    @_of_handles
     def MPI_Rput(self, *arguments: Any) -> None:
         self._begun(arguments[-1], self._moves("Rput", *arguments[:-1]))
 
+    @_of_handles
     def MPI_Rget(self, *arguments: Any) -> None:
         self._begun(arguments[-1], self._moves("Rget", *arguments[:-1]))
 
+    @_of_handles
     def MPI_Accumulate(self, *arguments: Any) -> None:
         *others, op, win = arguments
         self._moves("Accumulate", *others, win, op)
 
+    @_of_handles
     def MPI_Raccumulate(self, *arguments: Any) -> None:
         *others, op, win, request = arguments
         self._begun(request, self._moves("Raccumulate", *others, win, op))
 
     def _fetches(self, how: str, origin: Pointer, count: int, datatype: int, result: Pointer,
-                 result_count: int, result_type: Datatype, rank: int, disp: int,
-                 target_count: int, target_type: Datatype, op: Op, win: Win) -> Any:
-        out = None if op is NO_OP else _data(origin, count, self._handles.types[datatype], how)
-        return self._wait(getattr(win, how)(
-            out, _data(result, result_count, result_type, how), rank,
-            (disp, target_count, target_type), op))
+                 result_count: int, result_type: int, rank: int, disp: int, target_count: int,
+                 target_type: int, op: Op, win: Win) -> Any:
+        out = None if op is NO_OP else self._data(rank, origin, count, datatype, how)
+        into = self._data(rank, result, result_count, result_type, how)
+        where = self._where(rank, disp, target_count, target_type)
+        return self._wait(getattr(win, how)(out, into, rank, where, op))
 
-    def MPI_Get_accumulate(self, origin_addr: Pointer, origin_count: int, origin_datatype: int,
-                           *arguments: Any) -> None:
-        self._fetches("Get_accumulate", origin_addr, origin_count, origin_datatype, *arguments)
+    @_of_handles
+    def MPI_Get_accumulate(self, *arguments: Any) -> None:
+        self._fetches("Get_accumulate", *arguments)
 
-    def MPI_Rget_accumulate(self, origin_addr: Pointer, origin_count: int, origin_datatype: int,
-                            *arguments: Any) -> None:
+    @_of_handles
+    def MPI_Rget_accumulate(self, *arguments: Any) -> None:
         *others, request = arguments
-        self._begun(request, self._fetches("Rget_accumulate", origin_addr, origin_count,
-                                           origin_datatype, *others))
+        self._begun(request, self._fetches("Rget_accumulate", *others))
 
-    def MPI_Fetch_and_op(self, origin_addr: Pointer, result_addr: Pointer, datatype: Datatype,
+    def MPI_Fetch_and_op(self, origin_addr: Pointer, result_addr: Pointer, datatype: int,
                          target_rank: int, target_disp: int, op: Op, win: Win) -> None:
-        call = "Fetch_and_op"
-        out = None if op is NO_OP else _data(origin_addr, 1, datatype, call)
-        self._wait(win.Fetch_and_op(out, _data(result_addr, 1, datatype, call), target_rank,
-                                    target_disp, op))
+        out, into = (self._data(target_rank, one, 1, datatype, "Fetch_and_op")
+                     for one in (origin_addr, result_addr))
+        self._wait(win.Fetch_and_op(None if op is NO_OP else out, into, target_rank, target_disp,
+                                    op))
 
     def MPI_Compare_and_swap(self, origin_addr: Pointer, compare_addr: Pointer,
-                             result_addr: Pointer, datatype: Datatype, target_rank: int,
+                             result_addr: Pointer, datatype: int, target_rank: int,
                              target_disp: int, win: Win) -> None:
         self._wait(win.Compare_and_swap(
-            *[_data(one, 1, datatype, "Compare_and_swap")
+            *[self._data(target_rank, one, 1, datatype, "Compare_and_swap")
               for one in (origin_addr, compare_addr, result_addr)], target_rank, target_disp))
 
+    def _data(self, rank: int, address: Pointer, count: int, datatype: int, call: str) -> Any:
+        """A buffer of the origin, for ``rank``, which may be nobody."""
+        if rank == PROC_NULL:
+            return None
+        if count < 0:
+            raise MpiError(ErrorClass.ERR_COUNT, f"{call}: count {count}: must not be negative")
+        return [Memory(address), count, self._handles.types[datatype]]
 
-def _data(address: Pointer, count: int, datatype: Datatype, call: str) -> Any:
-    """A buffer of the origin."""
-    if count < 0:
-        raise MpiError(ErrorClass.ERR_COUNT, f"{call}: count {count}: must not be negative")
-    return [Memory(address), count, datatype]
-
-
-def _base(window: Win) -> Pointer:
-    """Where the program has its memory of the window."""
-    memory = window.array
-    return int(memory.ctypes.data) if memory is not None and len(memory) else 0
+    def _where(self, rank: int, disp: int, count: int, datatype: int) -> Any:
+        """Where in the window."""
+        return None if rank == PROC_NULL else (disp, count, self._handles.types[datatype])

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Coroutine, Sequence
 from operator import index
-from typing import Any, TypeVar
+from typing import Any, SupportsIndex, TypeVar
 
 import numpy as np
 
@@ -47,9 +47,8 @@ class State:
         self.attributes: dict[int, Any] = {}
         self.info: dict[str, str] = dict(info.items()) if info else {}
         self.given: dict[int, int] = {
-            BASE: 0 if inner.array is None or not len(inner.array) else inner.array.ctypes.data,
-            SIZE: 0 if inner.array is None else len(inner.array), DISP_UNIT: inner.unit,
-            FLAVOR: inner.flavor, MODEL: inner.model}
+            BASE: inner.base, SIZE: inner.length, DISP_UNIT: inner.unit, FLAVOR: inner.flavor,
+            MODEL: inner.model}
         """Attributes that MPI defines."""
 
 
@@ -305,8 +304,10 @@ def _target(target: Any) -> Sequence[Any] | None:
     """A target as the library has it."""
     if target is None:
         return None
-    if not isinstance(target, list | tuple):
+    if isinstance(target, SupportsIndex):
         return (index(target),)
+    if not isinstance(target, list | tuple):
+        raise ValueError("target: expecting an integer, a list or a tuple")
     if not 1 <= len(target) <= 3:
         raise ValueError("target: expecting 1 to 3 items")
     disp, count, datatype = [*target, None, None][:3]

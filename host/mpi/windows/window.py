@@ -92,6 +92,16 @@ class Win:
         there = self._windows.everywhere.find(self.number, self.group.world_ranks[rank])
         return {} if there is None else there.epochs.lock.holders
 
+    @property
+    def base(self) -> int:
+        """Where the program has its memory of the window; 0 if it has none."""
+        return int(self.array.ctypes.data) if self.length else 0
+
+    @property
+    def length(self) -> int:
+        """Bytes of this process's memory of the window."""
+        return 0 if self.array is None else self.array.nbytes
+
     # Windows are made
 
     @staticmethod

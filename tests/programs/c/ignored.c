@@ -214,6 +214,34 @@ static void with_nobody(void)
     is(status.MPI_SOURCE, from);
 }
 
+static void on_windows_of_nobody(void)
+{
+    MPI_Request request;
+    MPI_Win win;
+    int *memory;
+    line = __LINE__;
+    MPI_Win_allocate(sizeof *memory, sizeof *memory, MPI_INFO_NULL, comm, &memory, &win);
+    MPI_Win_lock_all(0, win);
+    MPI_Put(GARBAGE, COUNT, TYPE, MPI_PROC_NULL, -5, COUNT, TYPE, win);
+    MPI_Get(GARBAGE, COUNT, TYPE, MPI_PROC_NULL, -5, COUNT, TYPE, win);
+    MPI_Accumulate(GARBAGE, COUNT, TYPE, MPI_PROC_NULL, -5, COUNT, TYPE, MPI_SUM, win);
+    MPI_Get_accumulate(GARBAGE, COUNT, TYPE, GARBAGE, COUNT, TYPE, MPI_PROC_NULL, -5, COUNT, TYPE,
+                       MPI_SUM, win);
+    MPI_Fetch_and_op(GARBAGE, GARBAGE, TYPE, MPI_PROC_NULL, -5, MPI_SUM, win);
+    MPI_Compare_and_swap(GARBAGE, GARBAGE, GARBAGE, TYPE, MPI_PROC_NULL, -5, win);
+    MPI_Rput(GARBAGE, COUNT, TYPE, MPI_PROC_NULL, -5, COUNT, TYPE, win, &request);
+    done(&request);
+    MPI_Rget(GARBAGE, COUNT, TYPE, MPI_PROC_NULL, -5, COUNT, TYPE, win, &request);
+    done(&request);
+    MPI_Raccumulate(GARBAGE, COUNT, TYPE, MPI_PROC_NULL, -5, COUNT, TYPE, MPI_SUM, win, &request);
+    done(&request);
+    MPI_Rget_accumulate(GARBAGE, COUNT, TYPE, GARBAGE, COUNT, TYPE, MPI_PROC_NULL, -5, COUNT, TYPE,
+                        MPI_SUM, win, &request);
+    done(&request);
+    MPI_Win_unlock_all(win);
+    MPI_Win_free(&win);
+}
+
 int main(int argc, char **argv)
 {
     MPI_Init(&argc, &argv);
@@ -233,6 +261,7 @@ int main(int argc, char **argv)
     among_all();
     of_nothing();
     with_nobody();
+    on_windows_of_nobody();
     MPI_Finalize();
     return 0;
 }

@@ -94,3 +94,18 @@ def test_atomic_operations_take_one_element_of_one_type(tmp_path):
         win.Unlock(0)
         win.Free()
     """, 2)
+
+
+@pytest.mark.parametrize("target, text", [
+    ("{}", "target: expecting an integer, a list or a tuple"), ("1.5", "target: expecting an"),
+    ("()", "target: expecting 1 to 3 items"), ("(0, 1, MPI.INT, 2)", "target: expecting 1 to 3")])
+def test_what_is_no_target(tmp_path, target, text):
+    with pytest.raises(RankError, match=f"ValueError: {text}"):
+        run(tmp_path, f"""
+            import numpy as np
+            from mpi4py import MPI
+
+            win = MPI.Win.Allocate(8, 8)
+            win.Fence()
+            win.Put(np.zeros(1), 0, {target})
+            """)
