@@ -335,9 +335,13 @@ void nicbed_libc(int rank)
     source = rank ? -1 : 0;
 }
 
+void nicbed_shares(const char *call, const char *what);  /* runtime.c */
+
 OWN FILE *freopen(const char *path, const char *mode, FILE *file)
 {
     FILE *input;
+    if (file == stdout || file == stderr)
+        nicbed_shares("freopen", "standard output and error");
     if (file != stdin || !path)
         return freopen64(path, mode, file);
     closed(NULL);
@@ -385,20 +389,26 @@ OWN char *gets(char *line)
     return (got == EOF && to == line) || ferror(stdin) ? NULL : line;
 }
 
-OWN int vscanf(const char *format, va_list given)
-{
-    return vfscanf(stdin, format, given);
-}
-
-OWN int scanf(const char *format, ...)
-{
-    va_list given;
-    int result;
-    va_start(given, format);
-    result = vfscanf(stdin, format, given);
-    va_end(given);
-    return result;
-}
+/* By all names that the headers of C's versions give them. */
+#define SCANF(name, with_list) \
+    OWN int own_##with_list(const char *format, va_list given) __asm__(#with_list); \
+    int own_##with_list(const char *format, va_list given) \
+    { \
+        return vfscanf(stdin, format, given); \
+    } \
+    OWN int own_##name(const char *format, ...) __asm__(#name); \
+    int own_##name(const char *format, ...) \
+    { \
+        va_list given; \
+        int result; \
+        va_start(given, format); \
+        result = vfscanf(stdin, format, given); \
+        va_end(given); \
+        return result; \
+    }
+SCANF(scanf, vscanf)
+SCANF(__isoc99_scanf, __isoc99_vscanf)
+SCANF(__isoc23_scanf, __isoc23_vscanf)
 
 /* Waiting for a time. The signal by which nicbed looks at programs ends it, and it goes on. */
 

@@ -59,19 +59,44 @@ def test_handlers_of_the_end(library: Path, what: str, status: int, told: list[s
     assert any(lines(shown, rank) == told for rank in range(2))
 
 
+def process(library: Path, data: bytes, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """A run of two ranks in a process of its own, with ``data`` as its standard input."""
+    code = ("from tests.host.mpi.c.test_program import *\nfrom io import StringIO\n"
+            "told, sys.stdout = sys.stdout, StringIO()\n"
+            f"run(Path({str(library)!r}), 2, *{arguments!r})\ntold.write(sys.stdout.getvalue())")
+    return subprocess.run([sys.executable, "-c", code], cwd=SOURCES.parents[2], timeout=120,
+                          input=data.decode(), capture_output=True, text=True)
+
+
 def test_standard_input_is_rank_0s(library: Path, alone: Path, tmp_path: Path) -> None:
     other = tmp_path / "other.txt"
     other.write_text("other words")
-    code = ("from tests.host.mpi.c.test_program import *\nfrom io import StringIO\n"
-            "told, sys.stdout = sys.stdout, StringIO()\n"
-            f"run(Path({str(library)!r}), 2, 'input', '0', {str(other)!r})\n"
-            "told.write(sys.stdout.getvalue())")
-    done = subprocess.run([sys.executable, "-c", code], cwd=SOURCES.parents[2], input=INPUT,
-                          capture_output=True, timeout=120)
+    done = process(library, INPUT, "input", "0", str(other))
     for rank, given in enumerate((INPUT, b"")):
-        process = subprocess.run([alone, "input", "0", str(other)], input=given,
-                                 capture_output=True)
-        assert lines([done.stdout.decode()], rank) == process.stdout.decode().splitlines()
+        single = subprocess.run([alone, "input", "0", str(other)], input=given,
+                                capture_output=True)
+        assert lines([done.stdout], rank) == single.stdout.decode().splitlines()
+
+
+@pytest.mark.parametrize("standard", ["c89", "c99", "gnu2x"])
+def test_scanf_of_all_versions(tmp_path: Path, standard: str) -> None:
+    (tmp_path / "a.c").write_text(
+        "#include <stdio.h>\nint main(void) { int a = 0, n = scanf(\"%d\", &a); "
+        "printf(\"%d %d\\n\", n, a); return 0; }\n")
+    done = process(compile_program([tmp_path / "a.c"], tmp_path, f"-std={standard}"), INPUT)
+    assert sorted(done.stdout.splitlines()) == ["0: 1 12", "1: -1 0"]
+
+
+def test_standard_output_that_is_reopened_is_told(tmp_path: Path) -> None:
+    (tmp_path / "a.c").write_text(
+        "#include <mpi.h>\n#include <stdio.h>\nint main(int c, char **v) { int rank; "
+        "MPI_Init(&c, &v); MPI_Comm_rank(MPI_COMM_WORLD, &rank); if (rank) "
+        "freopen(\"/dev/null\", \"w\", stdout);"
+        "return MPI_Finalize(); }\n")
+    done = process(compile_program([tmp_path / "a.c"], tmp_path), b"")
+    assert done.stderr == ("nicbed: rank 1 calls freopen: all ranks share standard output "
+                                    "and error (docs/mpi.md)\n")
+    assert not done.returncode
 
 
 def test_functions_of_the_program_with_such_names(tmp_path: Path) -> None:
