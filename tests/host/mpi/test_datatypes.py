@@ -52,7 +52,7 @@ def test_types_against_a_plain_expansion(seed):
         lengths = random.integers(0, 3, count).tolist()
         stride = int(random.integers(-4, 5))
         at = random.integers(-20, 20, count).tolist()
-        how = random.integers(0, 5)
+        how = random.integers(0, 7)
         if how == 0:
             made, blocks = old.Create_contiguous(count), [(0, count)]
         elif how == 1:
@@ -64,13 +64,19 @@ def test_types_against_a_plain_expansion(seed):
         elif how == 3:
             made = old.Create_indexed(lengths, at)
             blocks = [(place * extent, length) for place, length in zip(at, lengths, strict=True)]
-        else:
+        elif how == 4:
             made = old.Create_hindexed_block(2, [4 * one for one in at])
             blocks = [(4 * place, 2) for place in at]
+        elif how == 5:
+            made = old.Create_indexed_block(2, at)
+            blocks = [(place * extent, 2) for place in at]
+        else:
+            made = old.Create_hindexed(lengths, [4 * one for one in at])
+            blocks = [(4 * place, length) for place, length in zip(at, lengths, strict=True)]
         places = [place + one * extent for place, length in blocks for one in range(length)]
         wanted = plain(places, old)
         assert bytes_of(made) == wanted and made.size == len(wanted)
-        assert made.basic == len(places) * old.basic
+        assert made.basic == len(places) * old.basic and made.dtype == old.dtype
         if places:
             low = min(places) + old.lower
             assert made.Get_extent() == (low, max(places) + old.lower + extent - low)
@@ -88,6 +94,41 @@ def test_a_large_type_takes_no_memory():
     assert not made.contiguous
     whole = INT.Create_contiguous(1 << 40).Create_vector(4, 1, 1)
     assert whole.pieces(2) == [(0, 32 << 40)]
+
+
+def test_blocks_in_another_order():
+    """Of an element and of several: they are sent as they were given, and are never joined."""
+    made = INT.Create_indexed([1, 1], [1, 0])
+    assert not made.contiguous and made.pieces(2) == [(4, 4), (0, 4), (12, 4), (8, 4)]
+    twice = INT.Create_indexed([1, 1], [0, 0])
+    assert twice.size == 8 and twice.extent == 4 and twice.pieces(1) == [(0, 4), (0, 4)]
+    behind = INT.Create_hindexed([1], [4])
+    assert behind.contiguous and behind.pieces(3) == [(4, 12)]
+
+
+@pytest.mark.parametrize("of, dtype", [
+    ([INT, INT], np.int32), ([INT, DOUBLE], None), ([INT, INT.Create_contiguous(0), INT], np.int32),
+    ([INT, DOUBLE.Create_contiguous(0)], np.int32)])
+def test_elements_of_a_struct(of, dtype):
+    """Of one kind alone they are of a type, by which the two ends of a message are compared. The
+    extent is rounded up to what the largest of them is aligned to, in C."""
+    made = Datatype.Create_struct([1] * len(of), [8 * at for at in range(len(of))], of)
+    assert made.dtype == dtype
+    made = Datatype.Create_struct([1, 1, 1], [0, 8, 10], [DOUBLE, INT16, INT8])
+    assert made.Get_extent() == (0, 16) and made.Create_contiguous(2).true == (0, 27)
+
+
+@pytest.mark.parametrize("call, text", [
+    (lambda: INT.Create_indexed([1, 2], [0]), "an indexed type of 2 lengths and 1 displacements"),
+    (lambda: INT.Create_hindexed([1], []), "an indexed type of 1 lengths and 0 displacements"),
+    (lambda: Datatype.Create_struct([1], [0, 4], [INT]),
+     "a struct of 1 lengths, 2 displacements and 1 types"),
+    (lambda: INT.Create_vector(2, -1, 3), "count -1: must not be negative"),
+    (lambda: INT.Create_contiguous(-2), "count -2: must not be negative")])
+def test_what_is_no_datatype(call, text):
+    with pytest.raises(MpiError) as found:
+        call()
+    assert str(found.value).endswith(f": {text}")
 
 
 def test_marks_of_bounds():
@@ -108,7 +149,9 @@ def test_blocks_of_nothing():
     empty = INT.Create_contiguous(0)
     made = Datatype.Create_struct([0, 2, 1, 0], [64, 4, 12, -64], [DOUBLE, INT, empty, INT8])
     assert made.Get_extent() == (4, 8) and made.pieces(1) == [(4, 8)] and made.basic == 2
-    assert Datatype.Create_struct([], [], []).Get_extent() == (0, 0)
+    nothing = Datatype.Create_struct([], [], [])
+    assert nothing.Get_extent() == (0, 0) and nothing.true == (0, 0) and nothing.span(3) == (0, 0)
+    assert INT.span(0) == (0, 0) and empty.span(4) == (0, 0)
     assert empty.Create_vector(3, 2, 7).pieces(5) == []
 
 
