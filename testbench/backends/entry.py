@@ -125,8 +125,10 @@ async def carry_out(make_backend: Callable[[dict[str, Any], Progress], Any]) -> 
     if timeline is not None:
         for line in timeline.close():
             reports.say(line)
-    _store(wanted["answer"], data)
-    reports.close()
+    try:
+        _store(wanted["answer"], data)
+    finally:
+        reports.close()
 
 
 def _error(error: BaseException) -> bytes:

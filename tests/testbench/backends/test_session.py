@@ -142,8 +142,9 @@ def test_a_crash_of_the_simulator_is_one_line():
     assert caught.value.kind == "Crash"
 
 
-def test_a_job_on_a_full_disk_ends(monkeypatch):
-    """What it raises when it cannot even write its log would have the simulator go on."""
+def test_a_job_on_a_full_disk_ends(monkeypatch, capsys):
+    """What it raises when it cannot even write its log would have the simulator go on. The user
+    reads one line."""
     before = signal.signal(signal.SIGALRM, lambda *_: pytest.fail("no end after 60 s"))
     signal.alarm(60)
     try:
@@ -156,6 +157,7 @@ def test_a_job_on_a_full_disk_ends(monkeypatch):
     monkeypatch.setattr(shutil, "disk_usage", lambda _: usage._replace(free=0))
     with pytest.raises(RunError, match=r"^the disk of .* is full: TMPDIR=FOLDER chooses another "):
         toy(function="tests.programs.toy_jobs:full")
+    assert not capsys.readouterr().err
 
 
 def test_an_unanswered_attention_ends_the_run():
