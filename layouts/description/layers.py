@@ -24,7 +24,8 @@ class Am(Section):
                               doc="without progress for this long, ask what has arrived; longer "
                                   "if round trips are longer")
     retries: int = cost(12, unit="times", ge=1, le=1000,
-                        doc="time-outs in a row before a peer is declared gone")
+                        doc="time-outs in a row in which a peer looked for messages, before it is "
+                            "declared gone")
     bulk: str = cost("pointer", unit="", pattern="^(pointer|copy|pinned)$",
                      doc="how bulk data go to the NIC: by 'pointer' to where they are; by 'copy' "
                          "into the entries of firmware 'tb2'; copied to a 'pinned' region, which "

@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -158,3 +159,18 @@ def test_a_place_where_no_environment_can_be(place: str, told: str) -> None:
     assert done.returncode == 1 and done.stdout == ""
     assert done.stderr == f"nicbed: {told}FOLDER puts the environment elsewhere\n"
     assert not Path(place).exists()
+
+
+def test_files_of_the_users_folder_are_no_modules_of_nicbeds(tmp_path: Path) -> None:
+    """A folder may have a random.py."""
+    for name in ("random", "json", "rich", "nicbed"):
+        (tmp_path / f"{name}.py").write_text("raise SystemExit('the wrong one')\n")
+    ran: list[list[str]] = []
+    found = runpy.run_path(str(Path(__file__).parents[2] / "nicbed"), run_name="launcher")
+    found["main"].__globals__.update(
+        sys=SimpleNamespace(argv=["nicbed", "--version"], exit=sys.exit),
+        set_up=lambda groups: None, check_python=lambda: None, PYTHON=Path(sys.executable),
+        os=SimpleNamespace(execv=lambda path, command: ran.append(command)))
+    found["main"]()
+    done = subprocess.run(ran[0], cwd=tmp_path, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "") and done.stdout.startswith("nicbed ")
