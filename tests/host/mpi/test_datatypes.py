@@ -82,7 +82,9 @@ def test_types_against_a_plain_expansion(seed):
             assert made.Get_extent() == (low, max(places) + old.lower + extent - low)
         else:
             assert made.Get_extent() == (0, 0)
-        if wanted:
+        if not wanted:
+            assert made.true == made.span(2) == (0, 0)
+        else:
             assert made.true == (min(wanted), max(wanted) + 1 - min(wanted))
             assert made.span(2) == (min(bytes_of(made, 2)), max(bytes_of(made, 2)) + 1)
         old = made if made.size else old
@@ -102,6 +104,7 @@ def test_blocks_in_another_order():
     assert not made.contiguous and made.pieces(2) == [(4, 4), (0, 4), (12, 4), (8, 4)]
     twice = INT.Create_indexed([1, 1], [0, 0])
     assert twice.size == 8 and twice.extent == 4 and twice.pieces(1) == [(0, 4), (0, 4)]
+    assert INT.Create_vector(3, 1, 0).pieces(1) == [(0, 4)] * 3
     behind = INT.Create_hindexed([1], [4])
     assert behind.contiguous and behind.pieces(3) == [(4, 12)]
 
@@ -154,6 +157,8 @@ def test_blocks_of_nothing():
     assert nothing.Get_extent() == (0, 0) and nothing.true == (0, 0) and nothing.span(3) == (0, 0)
     assert INT.span(0) == (0, 0) and empty.span(4) == (0, 0)
     assert empty.Create_vector(3, 2, 7).pieces(5) == []
+    behind = empty.Create_resized(8, 24).Create_hvector(2, 1, 40)
+    assert behind.Get_extent() == (8, 64) and behind.true == behind.span(2) == (0, 0)
 
 
 @pytest.mark.parametrize("datatype, of_bytes", [
@@ -236,3 +241,18 @@ def test_external():
     quad = to_external(signature, values.view(np.uint8))
     assert bytes(quad[16:32]) == b"\x3f\xff" + bytes(14)
     assert np.array_equal(from_external(signature, quad).view(np.longdouble), values)
+
+
+def test_external_of_types_in_types():
+    """Runs of types that have several kinds, of one type that has one, and of one that has one
+    such."""
+    mixed = Datatype.Create_struct([1, 1], [0, 4], [INT, INT16])
+    pair, twice = mixed.Create_contiguous(2), INT.Create_vector(2, 1, 3)
+    made = Datatype.Create_struct([1, 2, 1, 2], [0, 32, 64, 96], [pair, pair, twice, INT16])
+    form = "ih" * 2 + "ih" * 4 + "ii" + "hh"
+    values = list(range(-3, len(form) - 3))
+    data = np.frombuffer(struct.pack("=" + form, *values), np.uint8)
+    assert made.size == len(data)
+    out = to_external(made.signature, data)
+    assert struct.unpack(">" + form, bytes(out)) == tuple(values)
+    assert bytes(from_external(made.signature, out)) == bytes(data)
