@@ -78,15 +78,15 @@ def plan(seed: int, ranks: int, rounds: int = 4, most: int = 200) -> Plan:
         for target, size in enumerate(sizes):
             cells = [*range(size)]
             cut = rng.randint(0, size)
-            ops += _private(rng, how, target, cells[:cut], ranks, model)
+            ops += _private(rng, how, target, cells[:cut], ranks, model, dtype)
             ops += _common(rng, target, cells[cut:], ranks, model)
         rng.shuffle(ops)
         made.rounds.append(Round(how, stores, ops, [[*one] for one in model]))
     return made
 
 
-def _private(rng: random.Random, how: str, target: int, cells: list[int], ranks: int, model: Any
-             ) -> list[Op]:
+def _private(rng: random.Random, how: str, target: int, cells: list[int], ranks: int, model: Any,
+             dtype: str) -> list[Op]:
     """Operations on elements of ``target`` of which each is reached by one."""
     found = []
     while cells:
@@ -100,6 +100,8 @@ def _private(rng: random.Random, how: str, target: int, cells: list[int], ranks:
             rng.shuffle(mine)
         call = rng.choice(["Put", "Put", "Get", "Get", "Accumulate", "Get_accumulate", "CAS"]
                           + ["Rput", "Rget"] * (how not in ("fence", "post")))
+        if dtype == "f8" and call == "CAS":
+            call = "Get"
         if call == "CAS":
             mine = mine[:1]
         op = Op(call, rng.randrange(ranks), target, mine, [rng.randrange(100) for _ in mine],

@@ -35,6 +35,9 @@ CREATE, ALLOCATE, DYNAMIC, SHARED = 1, 2, 3, 4
 """Flavors, as MPI numbers them in constants of this implementation."""
 UNIFIED = 2
 
+SWAPPED = ("integer", "logical", "byte")
+"""Elements that Compare_and_swap may compare."""
+
 
 class Win:
     """A window of the processes of ``comm``, a communicator of its own.
@@ -397,13 +400,16 @@ class Win:
     async def Compare_and_swap(self, origin: Any, compare: Any, result: Any, target_rank: int,
                                target_disp: int = 0) -> None:
         """``origin`` is the element of the window, if ``compare`` was; what was there comes into
-        ``result``."""
+        ``result``. It is an integer, a truth value or a byte."""
         call, library = "Compare_and_swap", self.library
         library.port.spend(library.prices.origin)
         if target_rank == PROC_NULL:
             return
         out, count, datatype = self._data(origin, call)
         [(at, length)], _ = self._target(call, target_rank, target_disp, count, datatype)
+        if datatype.kind is None or datatype.kind.group not in SWAPPED:
+            raise MpiError(ErrorClass.ERR_TYPE, f"rank {self.rank}: {call} of {datatype.name}, "
+                           f"{self.name}", [self])
         number = number_of(datatype, NO_OP, call)
         compared, into = self._data(compare, call)[0], self._data(result, call)[0]
         if not out.length == compared.length == into.length == length:

@@ -4,7 +4,7 @@ import struct
 
 import numpy as np
 import pytest
-from nicbed.host.mpi import BYTE, DOUBLE, INT, MpiError, Status
+from nicbed.host.mpi import BYTE, COMPLEX, DOUBLE, FLOAT_COMPLEX, INT, MpiError, Status
 from nicbed.host.mpi.datatypes import (
     BLOCK,
     CYCLIC,
@@ -15,6 +15,7 @@ from nicbed.host.mpi.datatypes import (
     LB,
     LONG,
     LONG_DOUBLE,
+    LONG_DOUBLE_COMPLEX,
     NONE,
     SHORT_INT,
     UB,
@@ -256,3 +257,50 @@ def test_external_of_types_in_types():
     out = to_external(made.signature, data)
     assert struct.unpack(">" + form, bytes(out)) == tuple(values)
     assert bytes(from_external(made.signature, out)) == bytes(data)
+
+
+def test_external_of_complex_numbers():
+    single, double = np.array([1.5 - 2j, 3j], np.complex64), np.array([-0.25 + 1j])
+    made = Datatype.Create_struct([2, 1], [0, 16], [FLOAT_COMPLEX, COMPLEX])
+    data = np.concatenate((single.view(np.uint8), double.view(np.uint8)))
+    out = to_external(made.signature, data)
+    assert bytes(out) == struct.pack(">4f2d", 1.5, -2, 0, 3, -0.25, 1)
+    assert bytes(from_external(made.signature, out)) == bytes(data)
+    long = np.array([np.longdouble(1) / 3 + 2j], np.clongdouble)
+    signature = LONG_DOUBLE_COMPLEX.signature
+    quads = to_external(signature, long.view(np.uint8))
+    parts = LONG_DOUBLE.signature.times(2)
+    assert bytes(quads) == bytes(to_external(parts, long.view(np.uint8))) and len(quads) == 32
+    assert np.array_equal(from_external(signature, quads).view(np.clongdouble), long)
+
+
+@pytest.mark.parametrize("call, text", [
+    (lambda: subarray(INT, [4, 5], [2], [0, 0], 0, fortran=False),
+     "lists for the dimensions are of different lengths"),
+    (lambda: subarray(INT, [4], [2], [0, 0], 0, fortran=False), "lists for the dimensions"),
+    (lambda: subarray(INT, [4], [0], [0], 0, fortran=False), "a subarray of 0 elements from 0"),
+    (lambda: darray(INT, 2, 0, [4, 4], [BLOCK], [DEFAULT], [2], 0, fortran=False),
+     "lists for the dimensions"),
+    (lambda: darray(INT, 2, 2, [4], [BLOCK], [DEFAULT], [2], 0, fortran=False),
+     "rank 2 of 2, in a grid of 2"),
+    (lambda: darray(INT, 2, -1, [4], [BLOCK], [DEFAULT], [2], 0, fortran=False), "rank -1 of 2"),
+    (lambda: darray(INT, 3, 0, [4], [BLOCK], [DEFAULT], [2], 0, fortran=False),
+     "rank 0 of 3, in a grid of 2"),
+    (lambda: darray(INT, 2, 0, [4], [7], [DEFAULT], [2], 0, fortran=False), "7 is no distribution"),
+    (lambda: darray(INT, 2, 0, [4], [NONE], [DEFAULT], [2], 0, fortran=False),
+     "a dimension that is not divided, and 2 processes"),
+    (lambda: darray(INT, 2, 0, [5], [BLOCK], [2], [2], 0, fortran=False),
+     "blocks of 2, for 5 elements and 2 processes"),
+    (lambda: darray(INT, 2, 0, [5], [CYCLIC], [0], [2], 0, fortran=False), "blocks of 0, for 5")])
+def test_what_is_no_part_of_an_array(call, text):
+    with pytest.raises(MpiError, match=f"MPI_ERR_ARG: {text}"):
+        call()
+
+
+def test_blocks_that_divide_an_array_evenly():
+    """A block of the least length is enough; a process may have nothing."""
+    for rank in range(2):
+        made = darray(INT8, 2, rank, [4], [BLOCK], [2], [2], 0, fortran=False)
+        assert made.pieces(1) == [(2 * rank, 2)]
+    nothing = darray(INT8, 3, 2, [2], [BLOCK], [DEFAULT], [3], 0, fortran=False)
+    assert nothing.pieces(1) == [] and nothing.Get_extent() == (0, 2)

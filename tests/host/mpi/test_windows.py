@@ -312,6 +312,8 @@ def test_wrong_uses_are_told(what, text):
     (lambda win: win.Accumulate(np.ones(1), 1, 0, Op.Create(max)), "MPI_ERR_OP: Accumulate: max is "
                                                                "an operation of the program's own"),
     (lambda win: win.Accumulate(np.ones(1), 1, 0, BAND), "MPI_ERR_OP: Accumulate: BAND of float64"),
+    (lambda win: win.Compare_and_swap(np.ones(1), np.ones(1), np.ones(1), 1),
+     "MPI_ERR_TYPE: rank 0: Compare_and_swap of DOUBLE, COMM_WORLD.Win"),
     (lambda win: win.Lock(1), "MPI_ERR_RMA_SYNC: rank 0: Win_lock of rank 1, which is locked, "
                               "COMM_WORLD.Win"),
     (lambda win: win.Fence(), "MPI_ERR_RMA_SYNC: rank 0: Win_fence while rank 1 is locked, "
