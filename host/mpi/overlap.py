@@ -52,9 +52,11 @@ def _region(buffer: Any, call: str) -> _Region | None:
         return None
     array, count, datatype = Buffers.spec(buffer, call) \
         if isinstance(buffer, list | tuple) else (buffer, None, None)
-    base, length = _base(array, call)
-    if datatype is None or count is None:
+    base, length, each = _base(array, call)
+    if count is None:
         datatype, count = BYTE, length
+    elif datatype is None:
+        datatype, count = BYTE, count * each
     low, high = datatype.span(count)
     if low == high:
         return None
@@ -63,7 +65,7 @@ def _region(buffer: Any, call: str) -> _Region | None:
 
 
 def _of_parts(parts: Parts, call: str) -> _Region | None:
-    base, _ = _base(parts.buffer, call)
+    base, _, _ = _base(parts.buffer, call)
     ranks = [rank for rank, count in enumerate(parts.counts) if count and parts.type_of(rank).size]
     if not ranks:
         return None
@@ -73,11 +75,11 @@ def _of_parts(parts: Parts, call: str) -> _Region | None:
                    lambda: [(base + at, size) for rank in ranks for at, size in parts.places(rank)])
 
 
-def _base(array: Any, call: str) -> tuple[int, int]:
-    """The address of a buffer, and its bytes if they are known."""
+def _base(array: Any, call: str) -> tuple[int, int, int]:
+    """The address of a buffer; its bytes, and those of an element, if they are known."""
     if isinstance(array, Memory):
-        return array.address, 0
+        return array.address, 0, 0
     if array is None or isinstance(array, int):
-        return array or 0, 0
-    flat, _ = Buffers.flat(array, call)
-    return flat.__array_interface__["data"][0], len(flat)
+        return array or 0, 0, 0
+    flat, array = Buffers.flat(array, call)
+    return flat.__array_interface__["data"][0], len(flat), array.itemsize

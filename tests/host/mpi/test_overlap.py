@@ -4,7 +4,7 @@ import random
 
 import numpy as np
 import pytest
-from nicbed.host.mpi import BYTE, INT, Comm, ErrorClass, MpiError
+from nicbed.host.mpi import BYTE, DOUBLE, INT, Comm, ErrorClass, MpiError
 from nicbed.host.mpi.data import Parts
 from nicbed.host.mpi.datatypes import Datatype
 from nicbed.host.mpi.memory import Memory
@@ -77,6 +77,18 @@ def test_elements_between_others():
                                            [matrix, [1, 1], [4, 12], columns])
 
     Model(describe()).run(ranks(main), limit=LIMIT)
+
+
+def test_as_much_of_an_array_as_its_count_says():
+    memory = np.zeros(10)
+    apart([memory, 4], [memory[4:], 4], "call")
+    apart([memory, 4, DOUBLE], memory[4:], "call")
+    with pytest.raises(MpiError, match="overlap"):
+        apart([memory, 5], [memory[4:], 1], "call")
+    with pytest.raises(MpiError, match="overlap"):
+        apart([memory, DOUBLE], memory[9:], "call")
+    apart([memory, 0], memory, "call")
+    apart(None, memory, "call")
 
 
 @pytest.mark.parametrize("seed", range(200))
