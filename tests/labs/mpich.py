@@ -252,7 +252,8 @@ class Suite:
         found = re.search(rf"^{test.name}_SOURCES\s*=\s*(.*)$", makefile, re.MULTILINE)
         flags = re.search(rf"^{test.name}_CPPFLAGS\s*=\s*(.*)$", makefile, re.MULTILINE)
         macros = re.findall(r"-D\S+", flags[1]) if flags else []
-        return found[1].split() if found else [f"{test.name}.c"], " ".join(macros)
+        sources = found[1].split() if found else [f"{test.name}.c"]
+        return [name for name in sources if not name.endswith(".h")], " ".join(macros)
 
     def outcome(self, test: Test) -> Outcome:
         """What becomes of ``test``, in a process of its own."""
