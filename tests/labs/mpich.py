@@ -56,6 +56,7 @@ OUT = {
     **dict.fromkeys(("rma/win_shared_query 4 -flavor=create",
                      "rma/win_shared_query 4 -flavor=allocate"),
                     "MPI_Win_shared_query of other windows than shared ones, of MPI 4.1"),
+    "rma/rma_contig 2 -iter=10000": "a thousand times as many rounds as in the line before it",
     "init/timeout": "the time-out of MPICH's mpiexec",
     "datatype/indexed_misc": FREED, "datatype/indexed_misc_oldapi": FREED,
 }
@@ -72,6 +73,8 @@ CHANGED = {
     "pt2pt/sendflood": ("LOOP_COUNT  100000", "LOOP_COUNT  1000", FEWER),
     "rma/contention_put": ("COUNT         1000", "COUNT         30", FEWER),
     "rma/contention_putget": ("COUNT         1000", "COUNT         30", FEWER),
+    **{f"rma/{name}_flush_get": ("ITER 10000", "ITER 300", FEWER)
+       for name in ("put", "acc", "gacc", "fop", "cas")},
     "rma/manyrma2": ("MAX_COUNT 65536*4/16", "MAX_COUNT 64", FEWER),
     "rma/manyrma2_shm": ("MAX_COUNT 65536*4/16", "MAX_COUNT 64", FEWER),
     "rma/strided_acc_onelock": ("ITERATIONS 10", "ITERATIONS 2", FEWER),
