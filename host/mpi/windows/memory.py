@@ -110,6 +110,19 @@ class Memory:
         return next((one for one in self.regions
                      if one.base <= address and address + length <= one.base + one.size), None)
 
+    def cut(self, address: int, length: int) -> list[Piece] | None:
+        """These bytes, cut where one region follows another; None if some are in none."""
+        pieces = []
+        while length:
+            found = next((one for one in self.regions
+                          if one.base <= address < one.base + one.size), None)
+            if found is None:
+                return None
+            part = min(length, found.base + found.size - address)
+            pieces.append((address, part))
+            address, length = address + part, length - part
+        return pieces
+
     def place(self, address: int, length: int) -> "Place":
         """These bytes, which were found before."""
         found = self.find(address, length)

@@ -299,10 +299,12 @@ class Win:
                            f"{count}: must not be negative", [self])
         peer = self.epochs.peers[rank]
         begin = disp * peer.unit
-        blocks = [(begin + at, length) for at, length in datatype.pieces(count)]
+        blocks: list[Piece] = []
         there = self._windows.everywhere.find(self.number, peer.world)
-        for at, length in blocks:
-            if there is None or there.memory.find(at, length) is None:
+        for at, length in datatype.pieces(count):
+            at += begin
+            found = None if there is None else there.memory.cut(at, length)
+            if found is None:
                 raise MpiError(
                     ErrorClass.ERR_RMA_RANGE,
                     f"rank {self.rank}: {call} to rank {rank}: " + (
@@ -310,6 +312,7 @@ class Win:
                         if self.flavor != DYNAMIC else
                         f"{length} bytes at {at:#x}, which are not attached") + f", {self.name}",
                     [self])
+            blocks += found
         return blocks, datatype
 
     async def _begin(self, call: str, rank: int, out: Any, into: Any, target: Any,
@@ -406,7 +409,10 @@ class Win:
         if target_rank == PROC_NULL:
             return
         out, count, datatype = self._data(origin, call)
-        [(at, length)], _ = self._target(call, target_rank, target_disp, count, datatype)
+        [(at, length), *more], _ = self._target(call, target_rank, target_disp, count, datatype)
+        if more:
+            raise MpiError(ErrorClass.ERR_RMA_RANGE, f"rank {self.rank}: {call} to rank "
+                           f"{target_rank}: an element in two regions, {self.name}", [self])
         if datatype.kind is None or datatype.kind.group not in SWAPPED:
             raise MpiError(ErrorClass.ERR_TYPE, f"rank {self.rank}: {call} of {datatype.name}, "
                            f"{self.name}", [self])

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from nicbed.host.mpi import BYTE, INT, LONG, MpiError, Op, Win
 from nicbed.host.mpi.groups import Group
-from nicbed.host.mpi.operators import BAND, MAX, NO_OP, SUM
+from nicbed.host.mpi.operators import BAND, MAX, NO_OP, REPLACE, SUM
 from nicbed.host.mpi.packets import Packet
 from nicbed.host.mpi.windows import LOCK_EXCLUSIVE, LOCK_SHARED, MODE_NOCHECK, MODE_NOSUCCEED
 
@@ -353,6 +353,46 @@ def test_what_fences_open_and_close():
         with pytest.raises(MpiError, match="MPI_ERR_WIN: .* which was freed"):
             await win.Fence()
     run(main)
+
+
+@pytest.mark.parametrize("cut", [40, 38])
+def test_operations_on_two_regions_that_follow_each_other(cut):
+    """Attached by themselves, also where an element lies in both."""
+    async def main(mpi):
+        comm, here = mpi.COMM_WORLD, np.arange(20, dtype=np.int32)
+        win = await Win.Create_dynamic(comm)
+        flat = here.view(np.uint8)
+        base = flat.ctypes.data
+        await win.Attach(flat[:cut], base)
+        await win.Attach(flat[cut:], base + cut)
+        address = np.array([base])
+        await comm.Bcast(address, 1)
+        await win.Lock_all()
+        if mpi.rank == 0:
+            there, values = int(address[0]), np.arange(100, 120, dtype=np.int32)
+            got, old = np.zeros(20, np.int32), np.zeros(20, np.int32)
+            await win.Accumulate(values, 1, (there, 20, INT), SUM)
+            await win.Flush(1)
+            await win.Get(got, 1, (there, 20, INT))
+            await win.Flush(1)
+            assert got.tolist() == [100 + 2 * one for one in range(20)]
+            await win.Get_accumulate(values, old, 1, (there, 20, INT), REPLACE)
+            await win.Put(values[:3], 1, (there + 36, 3, INT))
+            await win.Flush(1)
+            assert np.array_equal(old, got)
+            with pytest.raises(MpiError, match="RMA_RANGE: .* 84 bytes at .* not attached"):
+                await win.Put(np.zeros(21, np.int32), 1, (there, 21, INT))
+            one = values[:1]
+            if cut == 38:
+                with pytest.raises(MpiError, match="RMA_RANGE: .* an element in two regions"):
+                    await win.Compare_and_swap(one, one, old[:1], 1, there + 36)
+        await win.Unlock_all()
+        await comm.Barrier()
+        await win.Free()
+        return here.tolist()
+
+    found = run(main)[0]
+    assert found[1] == [*range(100, 109), 100, 101, 102, *range(112, 120)]
 
 
 def test_attached_memory():
