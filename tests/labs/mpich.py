@@ -75,6 +75,9 @@ CHANGED = {
     "rma/contention_putget": ("COUNT         1000", "COUNT         30", FEWER),
     **{f"rma/{name}_flush_get": ("ITER 10000", "ITER 300", FEWER)
        for name in ("put", "acc", "gacc", "fop", "cas")},
+    "rma/atomic_rmw_cas": ("LOOP_SIZE 10000", "LOOP_SIZE 300", FEWER),
+    "rma/derived_acc_flush_local": ("OPS_NUM 500", "OPS_NUM 4", FEWER),
+    "rma/large_acc_flush_local": ("LOOP 500", "LOOP 1", FEWER),
     "rma/manyrma2": ("MAX_COUNT 65536*4/16", "MAX_COUNT 64", FEWER),
     "rma/manyrma2_shm": ("MAX_COUNT 65536*4/16", "MAX_COUNT 64", FEWER),
     "rma/strided_acc_onelock": ("ITERATIONS 10", "ITERATIONS 2", FEWER),

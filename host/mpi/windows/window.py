@@ -332,7 +332,8 @@ class Win:
             if data.length != wanted:
                 raise MpiError(ErrorClass.ERR_TRUNCATE, f"rank {self.rank}: {call} to rank {rank}: "
                                f"{data.length} bytes here, {wanted} there, {self.name}", [self])
-            self._same(call, rank, data.element, element_of(there.dtype))
+            if wanted:
+                self._same(call, rank, data.element, element_of(there.dtype))
         element = operator = 0
         if kind is not None:
             element = number_of(there, op, call)

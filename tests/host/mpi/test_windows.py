@@ -355,6 +355,20 @@ def test_what_fences_open_and_close():
     run(main)
 
 
+def test_operations_of_no_data_are_of_any_type():
+    async def main(mpi):
+        win = await Win.Create(np.zeros(1), 8, mpi.COMM_WORLD)
+        await win.Fence()
+        for none in (np.zeros(0, np.int32), np.zeros(0, np.uint8)):
+            await win.Put(none, 1, (0, 0, LONG))
+            await win.Get(none, 1, (0, 0, LONG))
+            await win.Accumulate(none, 1, (0, 0, LONG))
+        await win.Fence()
+        await win.Free()
+
+    run(main)
+
+
 @pytest.mark.parametrize("cut", [40, 38])
 def test_operations_on_two_regions_that_follow_each_other(cut):
     """Attached by themselves, also where an element lies in both."""
