@@ -76,6 +76,10 @@ CHANGED = {
     **{f"rma/{name}_flush_get": ("ITER 10000", "ITER 300", FEWER)
        for name in ("put", "acc", "gacc", "fop", "cas")},
     "rma/atomic_rmw_cas": ("LOOP_SIZE 10000", "LOOP_SIZE 300", FEWER),
+    "rma/atomic_rmw_gacc": ("LOOP_SIZE 15", "LOOP_SIZE 1", FEWER),
+    **{f"rma/atomic_get_{name}_int": ("LOOP 100", "LOOP 1", FEWER)
+       for name in ("short", "long", "float", "double", "long_double")},
+    "rma/atomic_get_2int": ("LOOP 100", "LOOP 1", FEWER),
     "rma/derived_acc_flush_local": ("OPS_NUM 500", "OPS_NUM 4", FEWER),
     "rma/large_acc_flush_local": ("LOOP 500", "LOOP 1", FEWER),
     "rma/manyrma2": ("MAX_COUNT 65536*4/16", "MAX_COUNT 64", FEWER),
