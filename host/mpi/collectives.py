@@ -293,7 +293,8 @@ class Collectives:
         await self._scan("Exscan", sendbuf, recvbuf, op, own=False)
 
     async def _scan(self, call: str, sendbuf: Any, recvbuf: Any, op: Op, own: bool) -> None:
-        self._apart(call, sendbuf, recvbuf)
+        if own or self.rank:
+            self._apart(call, sendbuf, recvbuf)
         values = self._values(recvbuf if sendbuf is IN_PLACE else sendbuf, call, op)
         with self._placed(values, before := values.empty_like()):
             if self.rank:

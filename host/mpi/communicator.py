@@ -209,6 +209,7 @@ class Comm(Collectives):
                        source: int = ANY_SOURCE, recvtag: int = ANY_TAG) -> Status:
         """Send and receive at once."""
         receive = await self._receive("Sendrecv", recvbuf, source, recvtag)
+        self.talks = True
         send = await self._begin("Sendrecv", sendbuf, dest, sendtag)
         status = await self.library.until_done(receive)
         await self._end(send)
@@ -220,6 +221,7 @@ class Comm(Collectives):
         """Send ``buf``, and receive into it what comes."""
         copy = await self._copied(buf, "Sendrecv_replace")
         send = await self._begin("Sendrecv_replace", copy, dest, sendtag)
+        self.talks = True
         status = await self.library.until_done(
             await self._receive("Sendrecv_replace", buf, source, recvtag))
         await self._end(send)

@@ -8,6 +8,7 @@ import numpy as np
 from ..via.process import Process
 from .copying import Piece, cut
 from .datatypes import Datatype, element_of
+from .errors import ErrorClass, MpiError
 from .store import Store
 
 __all__ = ["Data", "Parts"]
@@ -99,7 +100,13 @@ class Data:
 class Parts:
     """A buffer of a vector collective: for each rank so many elements, at such a displacement.
     With a list of datatypes, one for each rank, displacements are in bytes. ``origin``: the byte
-    from which displacements count."""
+    from which displacements count.
+
+    Raises
+    ------
+    MpiError
+        A count is negative.
+    """
 
     __slots__ = ("buffer", "counts", "displacements", "datatype", "origin")
 
@@ -108,6 +115,9 @@ class Parts:
         self.buffer = buffer
         self.origin = origin
         self.counts = [int(one) for one in counts]
+        for count in self.counts:
+            if count < 0:
+                raise MpiError(ErrorClass.ERR_COUNT, f"count {count}: must not be negative")
         if displacements is None:
             displacements = np.concatenate(([0], np.cumsum(self.counts)))[:-1]
         self.displacements = [int(one) for one in displacements]

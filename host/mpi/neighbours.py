@@ -59,6 +59,13 @@ def _in(comm: Any, parts: Any, call: str) -> Callable[[int], Data]:
     return lambda place: comm.library.buffers.part(parts, place, call)
 
 
+def _apart(comm: Any, call: str, ranks: tuple[Sequence[int], Sequence[int]], out: Any, into: Any
+           ) -> None:
+    """Refuse buffers that overlap, where all of them is sent and received."""
+    if all(ranks) and not any(PROC_NULL in some for some in ranks):
+        comm._apart(call, out, into)
+
+
 def _equal(comm: Any) -> Callable[..., Any]:
     return lambda buffer, ranks, call: comm._parts(buffer, call, ranks)
 
@@ -80,7 +87,7 @@ async def _gather(comm: Any, call: str, sendbuf: Any, recvbuf: Any, divide: Call
     ranks = neighbours(comm, call)
     comm._enter(call)
     into = _parts(recvbuf, len(ranks[0]), call, divide)
-    comm._apart(call, sendbuf, into)
+    _apart(comm, call, ranks, sendbuf, into)
     await _exchange(comm, call, ranks, _in(comm, into, call), lambda _: comm._data(sendbuf, call))
 
 
@@ -108,5 +115,5 @@ async def _all(comm: Any, call: str, sendbuf: Any, recvbuf: Any, divide: Callabl
     comm._enter(call)
     into = _parts(recvbuf, len(ranks[0]), call, divide)
     out = _parts(sendbuf, len(ranks[1]), call, divide)
-    comm._apart(call, out, into)
+    _apart(comm, call, ranks, out, into)
     await _exchange(comm, call, ranks, _in(comm, into, call), _in(comm, out, call))

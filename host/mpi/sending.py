@@ -90,6 +90,8 @@ class Sending:
     async def _whole(self, send: Send) -> list[Piece]:
         """The data in one piece: where they are, or a copy."""
         data = send.data
+        if send.temporary is not None:
+            return [send.temporary]
         if len(data.pieces) == 1:
             return data.pieces
         send.temporary = self._ends.store.take(data.length), data.length

@@ -83,6 +83,10 @@ class Frames:
                     raise
         return pool.pop(self._random.randrange(len(pool)))
 
+    def give(self, number: int) -> None:
+        """The page is free again; nobody has written to it."""
+        self._pool.append(number)
+
 
 class Process:
     """Process ``number`` (1 to 255) of ``node``.
@@ -132,11 +136,17 @@ class Process:
         if fresh:
             align = self.page_bytes
         va = -(-va // align) * align
+        shift, pages, new = self._shift, self._pages, []
+        try:
+            for page in range(va >> shift, (va + max(length, 1) - 1 >> shift) + 1):
+                if page not in pages:
+                    pages[page] = self._frames.take() << shift
+                    new.append(page)
+        except MemoryError:
+            for page in new:
+                self._frames.give(pages.pop(page) >> shift)
+            raise
         self._next = va + length
-        shift, pages = self._shift, self._pages
-        for page in range(va >> shift, (va + max(length, 1) - 1 >> shift) + 1):
-            if page not in pages:
-                pages[page] = self._frames.take() << shift
         return va
 
     def physical(self, va: int) -> int:

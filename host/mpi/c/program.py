@@ -11,7 +11,7 @@ from typing import Any
 from ....firmware.cache import for_libraries
 from ...port.node import Program
 from ...port.watch import SIGNAL, Stuck, Watch
-from ..errors import ErrorClass, MpiError
+from ..errors import MpiError
 from ..sync import Ended, Rank, RankError, Surroundings, program
 from ..sync.output import Lines
 from .callbacks import Left
@@ -228,9 +228,7 @@ class _Rank:
                          for index, table in enumerate(tables)]
             method(*arguments)
             return 0
-        except (MpiError, MemoryError) as error:
-            if not isinstance(error, MpiError):
-                error = MpiError(ErrorClass.ERR_NO_MEM, f"{calls()[number].name}: {error}")
+        except MpiError as error:
             try:
                 return self._errhandlers.handle(error, error.comms
                                                 or [comm or self._rank.mpi.COMM_WORLD])
@@ -238,6 +236,10 @@ class _Rank:
                 self._failure = self._failure or end
         except (RankError, Ended, Stuck, KeyboardInterrupt) as error:
             self._failure = self._failure or error
+        except MemoryError as error:
+            # It may come of a message of another call, so no call can return it.
+            self._failure = self._failure or RankError(
+                f"rank {self._rank.number}: MPI_ERR_NO_MEM: {calls()[number].name}: {error}")
         except BaseException as error:
             self._failure = self._failure or self._internal(number, error)
         finally:

@@ -122,8 +122,9 @@ __attribute__((noreturn)) static void end_with(const char *call, const char *why
 /* A line about what the program changes for all ranks. */
 void nicbed_shares(const char *call, const char *what)
 {
-    dprintf(shared->said, "nicbed: rank %d calls %s: all ranks share %s (docs/mpi.md)\n", own, call,
-            what);
+    if (shared && getpid() == process)
+        dprintf(shared->said, "nicbed: rank %d calls %s: all ranks share %s (docs/mpi.md)\n", own,
+                call, what);
 }
 
 /* `call` may only be made by the rank's own thread. */

@@ -103,6 +103,7 @@ globals().update(_WINDOWS)
 globals().update(NAMED)
 globals().update({f"COMBINER_{_name}": _number for _name, _number in _COMBINERS.items()})
 TYPECLASS_INTEGER, TYPECLASS_REAL, TYPECLASS_COMPLEX = 1, 2, 3
+TYPECLASS_LOGICAL = UNDEFINED
 OP_NULL = Op()
 for _name in ("MAX", "MIN", "SUM", "PROD", "LAND", "BAND", "LOR", "BOR", "LXOR", "BXOR", "MAXLOC",
               "MINLOC", "REPLACE", "NO_OP"):

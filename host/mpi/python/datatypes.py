@@ -86,7 +86,7 @@ class Datatype(Attributed):
         made._attributes.update(self._copied())
         return made
 
-    Clone = Dup
+    Clone = Create_dup = Dup
 
     def Create_contiguous(self: Own, count: int) -> Own:
         return self._made("contiguous", count)
@@ -358,8 +358,7 @@ def _remade(kind: type[Datatype], how: str, types: list[Datatype],
         return kind.Create_struct(**arguments, datatypes=types)
     if not types:
         return getattr(kind, f"Create_{how.lower()}")(**arguments)
-    of = kind(types[0])
-    return of.Dup() if how == "DUP" else getattr(of, f"Create_{how.lower()}")(**arguments)
+    return getattr(kind(types[0]), f"Create_{how.lower()}")(**arguments)
 
 
 _GIVEN = {id(one): Datatype.standing_for(one) for one in TYPES.values()}

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from ..buffers import Data
+from ..buffers import Buffers, Data
 from ..calls import Call, Calls, called
 from ..constants import ANY_TAG, PROC_NULL
 from ..copying import Piece
@@ -98,12 +98,12 @@ class Win:
     @property
     def base(self) -> int:
         """Where the program has its memory of the window; 0 if it has none."""
-        return int(self.array.ctypes.data) if self.length else 0
+        return int(Buffers.flat(self.array, "Win")[0].ctypes.data) if self.length else 0
 
     @property
     def length(self) -> int:
         """Bytes of this process's memory of the window."""
-        return 0 if self.array is None else self.array.nbytes
+        return 0 if self.array is None else memoryview(self.array).nbytes
 
     # Windows are made
 
@@ -410,13 +410,16 @@ class Win:
         if target_rank == PROC_NULL:
             return
         out, count, datatype = self._data(origin, call)
+        if datatype.kind is None or datatype.kind.group not in SWAPPED:
+            raise MpiError(ErrorClass.ERR_TYPE, f"rank {self.rank}: {call} of {datatype.name}, "
+                           f"{self.name}", [self])
+        if count != 1:
+            raise MpiError(ErrorClass.ERR_COUNT, f"rank {self.rank}: {call} of {count} elements, "
+                           f"{self.name}", [self])
         [(at, length), *more], _ = self._target(call, target_rank, target_disp, count, datatype)
         if more:
             raise MpiError(ErrorClass.ERR_RMA_RANGE, f"rank {self.rank}: {call} to rank "
                            f"{target_rank}: an element in two regions, {self.name}", [self])
-        if datatype.kind is None or datatype.kind.group not in SWAPPED:
-            raise MpiError(ErrorClass.ERR_TYPE, f"rank {self.rank}: {call} of {datatype.name}, "
-                           f"{self.name}", [self])
         number = number_of(datatype, NO_OP, call)
         compared, into = self._data(compare, call)[0], self._data(result, call)[0]
         if not out.length == compared.length == into.length == length:

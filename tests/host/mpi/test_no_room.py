@@ -1,11 +1,15 @@
 """Long messages and windows of more memory than can be registered go by packets, or in parts."""
 
+import itertools
+
 import numpy as np
 import pytest
 from nicbed.host.mpi import BYTE, Win
 from nicbed.host.mpi.channel import NoRoom
+from nicbed.host.mpi.ends import Ends
 from nicbed.host.mpi.registration import Registration
 from nicbed.host.mpi.requests import Request
+from nicbed.host.mpi.store import Store
 
 from tests.models.target import Model
 from tests.programs.mpi import LIMIT, describe, ranks
@@ -118,3 +122,45 @@ def test_messages_of_which_one_end_has_room(way, full, strided, refused):
 
     assert run(main, mpi__rendezvous=way) == [full == 0, full == 1]
     assert refused
+
+
+@pytest.mark.parametrize("refusals", [{0}, {0, 1}])
+def test_what_was_copied_is_given_back(refusals, monkeypatch):
+    """A strided message of which the sender found no room at first, or at all, in read mode."""
+    taken, taking, giving, using = {}, Store.take, Store.give, Ends.use
+
+    def take(self, length, *, exact=False):
+        address = taking(self, length, exact=exact)
+        taken[self.process.node.number, address] = length
+        return address
+
+    def give(self, address, length, *, exact=False):
+        del taken[self.process.node.number, address]
+        giving(self, address, length, exact=exact)
+
+    uses = itertools.count()
+
+    async def use(self, channel, pieces):
+        if self.process.node.number == 0 and next(uses) % 2 in refusals:
+            raise NoRoom
+        return await using(self, channel, pieces)
+
+    monkeypatch.setattr(Store, "take", take)
+    monkeypatch.setattr(Store, "give", give)
+    monkeypatch.setattr(Ends, "use", use)
+
+    async def main(mpi):
+        before = sum(node == mpi.rank for node, _ in taken)
+        for turn in range(3):
+            data, of = bytes_of(turn, 40 * 4096), BYTE.Create_vector(39, 4096, 4097)
+            if mpi.rank == 0:
+                await mpi.COMM_WORLD.Send([data, 1, of], 1)
+            else:
+                came = np.zeros(40 * 4096, np.uint8)
+                await mpi.COMM_WORLD.Recv([came, 1, of], 0)
+                assert all(np.array_equal(came[at:at + length], data[at:at + length])
+                           for at, length in of.pieces(1))
+        await mpi.COMM_WORLD.Barrier()
+        return sum(node == mpi.rank for node, _ in taken) - before
+
+    assert run(main, mpi__rendezvous="read") == [0, 0]

@@ -30,6 +30,16 @@ def process() -> Iterator[Process]:
     yield made[0]
 
 
+def test_what_finds_no_room_takes_none(process: Process) -> None:
+    before = process.allocate(10)
+    for _ in range(2):
+        with pytest.raises(MemoryError, match="host memory is full"):
+            process.allocate(1 << 20, fresh=True)
+    after = process.allocate(700 << 10, fresh=True)
+    assert after == before - before % PAGE + PAGE
+    assert process.read(after, 700 << 10) == bytes(700 << 10)
+
+
 def test_bytes_come_back_wherever_they_begin_and_end(process: Process) -> None:
     plan = random.Random(3)
     base = process.allocate(12 * PAGE, 64)

@@ -99,6 +99,17 @@ def test_standard_output_that_is_reopened_is_told(tmp_path: Path) -> None:
     assert not done.returncode
 
 
+def test_standard_output_that_is_reopened_before_the_program_or_in_a_child(tmp_path: Path) -> None:
+    (tmp_path / "a.c").write_text(
+        "#include <stdio.h>\n#include <sys/wait.h>\n#include <unistd.h>\n"
+        "__attribute__((constructor)) static void early(void) "
+        "{ freopen(\"/dev/null\", \"a\", stderr); }\nint main(void) "
+        "{ if (!fork()) { freopen(\"/dev/null\", \"w\", stdout); _exit(0); } "
+        "wait(NULL); return 0; }\n")
+    done = process(compile_program([tmp_path / "a.c"], tmp_path), b"")
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_functions_of_the_program_with_such_names(tmp_path: Path) -> None:
     (tmp_path / "names.c").write_text(
         "double rand(void) { return 1.5; }\nint random;\nint read(int one) { return one; }\n"
