@@ -146,6 +146,7 @@ def test_marks_of_bounds():
     assert Datatype.Create_struct([1, 0], [0, 100], [INT, UB]).Get_extent() == (0, 4)
     assert Datatype.Create_struct([1], [10], [LB]).Get_extent() == (10, -10)
     assert Datatype.Create_struct([1], [10], [UB]).Get_extent() == (0, 10)
+    assert Datatype.Create_struct([1, 1], [0, 8], [INT, LB]).Get_extent() == (8, -4)
     given = INT.Create_resized(0, 4)
     assert Datatype.Create_struct([1, 1], [0, 8], [DOUBLE, given]).Get_extent() == (8, 4)
 
