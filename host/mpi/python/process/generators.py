@@ -7,6 +7,7 @@ generator stays, and its state is copied: 2.5 KB of memory, whose place is found
 import ctypes
 import random
 import struct
+from abc import ABC, abstractmethod
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,29 @@ def _object(of: Any) -> memoryview:
     return _memory(id(of), type(of).__basicsize__)
 
 
-class PythonRandom:
+class _Random(ABC):
+    """A generator, ``_one``, of which a rank that does not seed it begins as if it had."""
+
+    _one: Any
+
+    def fresh(self, rank: int) -> Any:
+        """The state after ``seed(rank)``."""
+        before = self.take()
+        self._one.seed(rank)
+        state = self.take()
+        self.put(before)
+        return state
+
+    @abstractmethod
+    def take(self) -> Any:
+        """A copy of the state."""
+
+    @abstractmethod
+    def put(self, state: Any) -> None:
+        """Go on from ``state``."""
+
+
+class PythonRandom(_Random):
     """The generator of module random. A rank that does not seed it begins as if it had called
     ``random.seed(rank)``."""
 
@@ -42,13 +65,6 @@ class PythonRandom:
         at = bytes(whole).find(struct.pack(f"i{WORDS}I", position, *words))
         return None if at < 0 else whole[at:at + 4 * (1 + WORDS)]
 
-    def fresh(self, rank: int) -> Any:
-        before = self.take()
-        self._one.seed(rank)
-        state = self.take()
-        self.put(before)
-        return state
-
     def take(self) -> Any:
         if self._words is None:
             return self._one.getstate()
@@ -61,7 +77,7 @@ class PythonRandom:
             self._words[:], self._one.gauss_next = state
 
 
-class NumpyRandom:
+class NumpyRandom(_Random):
     """The generator behind the functions of ``numpy.random``. A rank that does not seed it begins
     as if it had called ``numpy.random.seed(rank)``."""
 
@@ -93,13 +109,6 @@ class NumpyRandom:
             if flags == [1, 0]:
                 self._words, self._second = words, there
         self._one.set_state(before)
-
-    def fresh(self, rank: int) -> Any:
-        before = self.take()
-        self._one.seed(rank)
-        state = self.take()
-        self.put(before)
-        return state
 
     def take(self) -> Any:
         if self._words is None or self._second is None:
