@@ -140,10 +140,9 @@ class Buffers:
         return Operand.of_elements(lambda first, length: flat[begin + first:begin + first + length],
                                    count, datatype, call)
 
-    def reduce(self, op: Op, first: Any, second: Any) -> None:
+    def reduce(self, op: Op, first: Any, second: Any, call: str) -> None:
         """``first`` op ``second`` into ``second``, in no time: what a program computes alone. Each
         is bytes, or memory, with a count and a datatype."""
-        call = "Reduce_local"
         lower, higher = self.operand(first, call), self.operand(second, call)
         op.check(higher, call)
         op.combine(lower, higher, higher)

@@ -29,6 +29,8 @@ from .generalised import Generalised
 from .groups import Group
 from .intercomm import Intercomm
 from .matching import Unexpected
+from .operators import Op
+from .overlap import apart
 from .packets import Header, Packet
 from .receiving import Receiving
 from .registration import Registration
@@ -451,6 +453,17 @@ class Mpi:
             request.ended()
         elif isinstance(request, Generalised):
             request.cancel()
+
+    def reduce_local(self, op: Op, first: Any, second: Any) -> None:
+        """``first`` op ``second`` into ``second``, in no time: what a program computes alone.
+
+        Raises
+        ------
+        MpiError
+            They overlap, or ``op`` is not for them.
+        """
+        apart(first, second, "Reduce_local")
+        self.buffers.reduce(op, first, second, "Reduce_local")
 
     async def spend(self) -> None:
         """Spend the time that a call has taken, and at least one cycle, so that a program that

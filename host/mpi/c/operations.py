@@ -4,7 +4,6 @@ import ctypes
 
 from ..datatypes import Datatype
 from ..operators import Bytes, OnElements, Op
-from ..overlap import apart
 from .arguments import Arguments
 from .calls import State
 from .handles import value
@@ -43,5 +42,4 @@ class Operations:
                          op: Op) -> None:
         first, second = (self._arguments.typed(one, count, datatype, "Reduce_local")
                          for one in (inbuf, inoutbuf))
-        apart(first, second, "Reduce_local")
-        self._state.mpi.buffers.reduce(op, first, second)
+        self._state.mpi.reduce_local(op, first, second)

@@ -5,7 +5,6 @@ from typing import Any, TypeVar
 
 from .. import operators
 from ..operators import Bytes
-from ..overlap import apart
 from ..sync import current
 from .datatypes import handle_of
 from .errors import CLASSES, Exception, told
@@ -102,5 +101,4 @@ class Op(Handle):
         if first[1:] != second[1:]:
             raise ValueError("Reduce_local: the buffers are not alike")
         with told():
-            apart(first, second, "Reduce_local")
-            current().mpi.buffers.reduce(self.inner, first, second)
+            current().mpi.reduce_local(self.inner, first, second)
