@@ -67,7 +67,7 @@ class Arguments:
             return IN_PLACE
         numbers = integers(counts, ranks)
         places = integers(displacements, ranks) if any(numbers) else [0] * ranks
-        return [Memory(address), _checked(numbers), places,
+        return [Memory(address), numbers, places,
                 self._types[datatype] if any(numbers) else BYTE]
 
     def each(self, address: Pointer, counts: Pointer, displacements: Pointer, datatypes: Pointer,
@@ -76,16 +76,9 @@ class Arguments:
         rank."""
         if address == IN_PLACE_AT:
             return IN_PLACE
-        numbers = _checked(integers(counts, ranks))
+        numbers = integers(counts, ranks)
         places = read(displacements, ranks) if any(numbers) else [0] * ranks
         handles = integers(datatypes, ranks) if any(numbers) else [0] * ranks
         types: list[Datatype] = [self._types[one] if number else BYTE
                                  for one, number in zip(handles, numbers, strict=True)]
         return [Memory(address), numbers, places, types]
-
-
-def _checked(counts: list[int]) -> list[int]:
-    for count in counts:
-        if count < 0:
-            raise MpiError(ErrorClass.ERR_COUNT, f"count {count}: must not be negative")
-    return counts
