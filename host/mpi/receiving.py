@@ -124,7 +124,6 @@ class Receiving:
         self._open[receive.number] = receive
         reads = bool(header.address)
         if not reads and self._ends.way(channel) == BOUNCE:
-            self._ends.charge_blocks(receive.data)
             await self._bounced(receive, header, rank)
             return
         pieces = receive.data.part(0, header.length)
@@ -151,6 +150,7 @@ class Receiving:
 
     async def _bounced(self, receive: Receive, header: Header, rank: int) -> None:
         """The data may come in parts."""
+        self._ends.charge_blocks(receive.data)
         await self._engine.packet(rank, Header(Packet.REPLY, send=header.send,
                                                receive=receive.number).pack())
 

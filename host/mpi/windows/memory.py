@@ -114,8 +114,7 @@ class Memory:
         """These bytes, cut where one region follows another; None if some are in none."""
         pieces = []
         while length:
-            found = next((one for one in self.regions
-                          if one.base <= address < one.base + one.size), None)
+            found = self.find(address, 1)
             if found is None:
                 return None
             part = min(length, found.base + found.size - address)
