@@ -3,16 +3,17 @@
 import numpy as np
 import pytest
 from nicbed.host.apps.data import fixed_bytes
-from nicbed.host.mpi import MpiError
+from nicbed.host.mpi import BYTE, MpiError
 from nicbed.host.mpi.channels import memory_bytes
 from nicbed.host.mpi.channels.via import ViaChannel
+from nicbed.host.mpi.memory import Memory
 from nicbed.host.via import kernel
 from nicbed.host.via.process import Frames
 from nicbed.host.via.regions import HandleTable
 
 from tests.labs.rows import more
 from tests.models.target import Model
-from tests.programs.mpi import describe, ranks
+from tests.programs.mpi import LIMIT, describe, ranks
 
 EACH = 3000
 """Doubles from each process to each other one."""
@@ -71,6 +72,27 @@ def test_no_more_pages_are_registered_than_is_told(monkeypatch, nodes, knobs):
     own = ViaChannel.pages(description, nodes - 1)
     data = 2 * (nodes - 1) * (EACH * 8 // description.via.page_bytes + 2)
     assert 0.95 * (own + data) <= max(used) <= own + data
+
+
+def test_data_far_from_each_other_take_no_memory_between_them():
+    """In memory of the program's own: with gaps of half a megabyte, 35 MB together, on nodes that
+    have 8."""
+    block, stride, count = 512, 550_000, 64
+
+    async def main(mpi):
+        data = np.zeros(stride * count, np.uint8)
+        blocks = data.reshape(count, stride)[:, :block]
+        kind = BYTE.Create_vector(count, block, stride)
+        if mpi.rank == 0:
+            blocks[:] = np.random.default_rng(2).integers(1, 255, blocks.shape, np.uint8)
+            await mpi.COMM_WORLD.Send([Memory(data.ctypes.data), 1, kind], 1)
+        else:
+            await mpi.COMM_WORLD.Recv([Memory(data.ctypes.data), 1, kind], 0)
+        return int(data.sum()), int(blocks.sum())
+
+    (whole, sent), other = Model(describe(memory__bytes=1 << 23)).run(
+        ranks(main), limit=LIMIT).results
+    assert whole == sent and other == (whole, sent)
 
 
 def test_too_many_nodes_are_refused():

@@ -25,7 +25,8 @@ def page(every):
         "# What MPICH's tests say", "",
         "The C tests of MPICH (`test/mpi` of its source, which whoever runs them fetches), on the "
         "functional target. Those that ask", "for several numbers of ranks or arguments count once "
-        "for each. `NICBED_MPICH_TESTS=FOLDER ./nicbed test --full -k mpich --update`",
+        "for each, those that differ in a choice among MPICH's own algorithms once. "
+        "`NICBED_MPICH_TESTS=FOLDER ./nicbed test --full -k mpich --update`",
         "runs them and writes this page.", "",
         "| passed | failed | out of scope |", "| --- | --- | --- |",
         f"| {sums['passed']} | {sums['failed']} | {sums['out']} |", "",
