@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from .testbench.lab import Lab, Run
     from .testbench.optimise.run import optimise
     from .testbench.optimise.trials import Trials
-    from .testbench.study.sweep import sweep
-    from .testbench.study.table import Table
+    from .testbench.sweeps.sweep import sweep
+    from .testbench.sweeps.table import Table
     from .testbench.testbed.bed import Testbed, bench
     from .testbench.testbed.program_run import ProgramRun
     from .testbench.testbed.result import Plot, Result
@@ -56,8 +56,8 @@ _FROM = {
     "testbench.backends.session": ["RunError", "run_job"],
     "testbench.optimise.run": ["optimise"],
     "testbench.optimise.trials": ["Trials"],
-    "testbench.study.sweep": ["sweep"],
-    "testbench.study.table": ["Table"],
+    "testbench.sweeps.sweep": ["sweep"],
+    "testbench.sweeps.table": ["Table"],
     "testbench.testbed.bed": ["Testbed", "bench"],
     "testbench.testbed.program_run": ["ProgramRun"],
     "testbench.testbed.result": ["Plot", "Result"],

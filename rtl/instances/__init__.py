@@ -1,7 +1,7 @@
 """The classes of which a simulator makes instances, so that one build serves any fabric.
 
-``testbench/build/sources/machine.cpp`` joins the instances by the topology and keeps the time. For
-Icarus and for a board the same blocks are in one design (:class:`Machine`).
+``testbench/simulators/sources/machine.cpp`` joins the instances by the topology and keeps the time.
+For Icarus and for a board the same blocks are in one design (:class:`Machine`).
 
 In the order in which to read:
 

@@ -10,7 +10,7 @@ from ...host.splitc import SplitC, SplitCError
 from ...layouts.trace import Activity
 from ..errors import UserError
 from ..estimate.compare import check
-from ..report.document import cycles
+from ..results.document import cycles
 from ..truth.phases import PhaseTime, phases
 from ..truth.spans import spans
 from . import get
@@ -20,7 +20,7 @@ __all__ = ["evaluate", "measure", "run", "run_sizes"]
 
 async def run(lab: Any, name: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
     """Run program ``name`` on all nodes, in the simulator's process; the outcome is plain data."""
-    from ..report.document import plain
+    from ..results.document import plain
 
     module = get(name).module
     lab.progress(name, 0, 0)

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..benches.common.headline import Headline
-from ..report.tables import amount, table
+from ..results.tables import amount, table
 
 __all__ = ["draw", "headline", "tables"]
 
@@ -72,7 +72,7 @@ def headline(document: Mapping[str, Any]) -> list[Headline]:
 
 def draw(document: Mapping[str, Any], figure: Any) -> None:
     """A stacked bar for each process: computation, messages in it, communication, waiting."""
-    from ..report.plots import PALETTE
+    from ..results.plots import PALETTE
 
     clock, processes = document["clock_mhz"], document["results"]["processes"]
     axes = figure.add_subplot()

@@ -16,11 +16,11 @@ from typing import Any
 
 from ...layouts.board import BAUD
 from ...layouts.description import Description
-from ..build import simulator
-from ..build.cache import CacheError
-from ..build.icarus import TOP
-from ..build.verilog import BuildError
 from ..errors import UserError
+from ..simulators import simulator
+from ..simulators.cache import CacheError
+from ..simulators.icarus import TOP
+from ..simulators.verilog import BuildError
 from ..synth.flow.tools import ToolError
 from . import BOARDS, MODEL, kept
 from .environment import cocotb_environment
@@ -238,7 +238,7 @@ def _modelled(description: Description, sim: str, *, wave: bool, **_: Any) -> _L
 
 def _on_board(description: Description, sim: str, *, wave: bool, progress: Progress,
               port: str | None, baud: int, **_: Any) -> _Launch:
-    from ..build.board import build_board
+    from ..simulators.board import build_board
     from ..synth.identity import identity
 
     if wave:

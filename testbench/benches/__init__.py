@@ -157,7 +157,7 @@ async def run(lab: Any, name: str, layer: str, parameters: dict[str, Any]) -> di
     """Measure and evaluate, in the simulator's process; the outcome is plain JSON-able data. It
     includes the benchmark's checks and the check that nothing was sent again. On nodes with several
     NICs a benchmark is on NIC 0 of each, unless it is on all."""
-    from ..report.document import plain
+    from ..results.document import plain
     from .common.one_nic import OneNic
 
     module = get(name).module(layer)

@@ -8,8 +8,8 @@ from ...layouts.description import Description
 from ...layouts.trace import TICKS
 from ..estimate.bulk import bandwidth
 from ..estimate.compare import check
-from ..report.document import cycles, number
-from ..report.tables import amount, micro, table
+from ..results.document import cycles, number
+from ..results.tables import amount, micro, table
 from ..truth.bound import bound, shares
 from ..truth.messages import posted
 from ..truth.spans import spans
@@ -116,7 +116,7 @@ def tables(document: Mapping[str, Any]) -> list[Any]:
 
 def draw(document: Mapping[str, Any], figure: Any) -> None:
     """Bandwidth over size."""
-    from ..report.plots import PALETTE, octaves
+    from ..results.plots import PALETTE, octaves
 
     results, clock = document["results"], document["clock_mhz"]
     axes = figure.add_subplot()

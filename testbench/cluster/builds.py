@@ -12,7 +12,7 @@ from pathlib import Path
 
 from ...firmware import build as firmware
 from ...layouts.description import Description
-from ..build import cache, simulator
+from ..simulators import cache, simulator
 from ..testbed.measurement import Measurement
 
 __all__ = ["Build", "collected", "kept", "name", "present"]

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from ..study.executor import Ended
+from ..sweeps.executor import Ended
 
 __all__ = ["SECONDS", "connected"]
 

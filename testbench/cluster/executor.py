@@ -14,10 +14,10 @@ from contextlib import ExitStack, suppress
 from typing import Any, Self
 
 from ..backends import BOARDS
-from ..build.simulator import same_simulator
 from ..errors import UserError
+from ..simulators.simulator import same_simulator
 from ..store.keys import identity
-from ..study.executor import Ended, Keeping, Outcome, Task, in_threads
+from ..sweeps.executor import Ended, Keeping, Outcome, Task, in_threads
 from ..testbed.measurement import Measurement
 from . import builds, worker
 from .connection import connected
@@ -34,7 +34,7 @@ SENDINGS = 2
 
 
 class Cluster:
-    """An executor (:class:`~..study.executor.Executor`) that measures on a Dask cluster. It
+    """An executor (:class:`~..sweeps.executor.Executor`) that measures on a Dask cluster. It
     connects when there is something to be measured. As a context manager it keeps the connection
     from one call to the next.
 
@@ -43,7 +43,7 @@ class Cluster:
     address
         Of the scheduler, such as ``tcp://host:8786``; the scheduler's file; or a client of Dask.
     keeping
-        As of :class:`~..study.executor.Keeping`.
+        As of :class:`~..sweeps.executor.Keeping`.
     """
 
     def __init__(self, address: Any, **keeping: Any) -> None:
@@ -64,7 +64,7 @@ class Cluster:
             self._connection.end()
 
     def outcomes(self, tasks: Sequence[Task]) -> Generator[Outcome, None, None]:
-        """As of :class:`~..study.executor.Executor`. An interrupt takes back what has not begun.
+        """As of :class:`~..sweeps.executor.Executor`. An interrupt takes back what has not begun.
 
         Raises
         ------
@@ -82,7 +82,7 @@ class Cluster:
 
 
 class _Connection:
-    """A worker (:class:`~..study.executor.Worker`) for all threads, of which the first one that
+    """A worker (:class:`~..sweeps.executor.Worker`) for all threads, of which the first one that
     measures connects to the cluster at ``address``."""
 
     def __init__(self, address: Any, keeping: Keeping) -> None:
@@ -94,11 +94,11 @@ class _Connection:
         """Why there is no link any more, or never was."""
 
     def document(self, wanted: Measurement) -> dict[str, Any]:
-        """As of :class:`~..study.executor.Worker`."""
+        """As of :class:`~..sweeps.executor.Worker`."""
         return self._linked().document(wanted)
 
     def close(self) -> None:
-        """As of :class:`~..study.executor.Worker`: nothing waits."""
+        """As of :class:`~..sweeps.executor.Worker`: nothing waits."""
 
     def take_back(self) -> None:
         """Give up what is under way."""
@@ -126,7 +126,7 @@ class _Connection:
 
 
 class Link:
-    """A worker (:class:`~..study.executor.Worker`) for all threads: ``client``'s cluster.
+    """A worker (:class:`~..sweeps.executor.Worker`) for all threads: ``client``'s cluster.
 
     Parameters
     ----------
@@ -149,7 +149,7 @@ class Link:
         self._sent: set[tuple[str, str]] = set()
 
     def document(self, wanted: Measurement) -> dict[str, Any]:
-        """As of :class:`~..study.executor.Worker`.
+        """As of :class:`~..sweeps.executor.Worker`.
 
         Raises
         ------
@@ -175,7 +175,7 @@ class Link:
             asked[to] += 1
 
     def close(self) -> None:
-        """As of :class:`~..study.executor.Worker`: nothing waits."""
+        """As of :class:`~..sweeps.executor.Worker`: nothing waits."""
 
     def take_back(self) -> None:
         """Give up what is under way."""

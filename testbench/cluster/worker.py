@@ -103,7 +103,7 @@ def _address() -> str:
 
 def _beds(limit: int | None) -> Any:
     """The beds of this thread for ``limit``."""
-    from ..study.executor import Beds
+    from ..sweeps.executor import Beds
 
     found = _mine.__dict__.setdefault("beds", {})
     if limit not in found:

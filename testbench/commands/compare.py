@@ -49,8 +49,8 @@ def run_compare(nics: Sequence[str], benches: str | None, *, axes: Sequence[str]
     check_places(out)
     plots = Plots()
 
-    from ..report import comparison as report
-    from ..report import document as files
+    from ..results import comparison as report
+    from ..results import document as files
 
     documents = {bench: {name: beds[name].measure(one, label=f"{bench} on {name}").document
                          for name, one in each.items()} for bench, each in wanted.items()}
@@ -60,7 +60,7 @@ def run_compare(nics: Sequence[str], benches: str | None, *, axes: Sequence[str]
         document |= {"axes": list(axes), "points": {one.name: one.place for one in columns}}
     path = out / f"{files.stem(document)}.json"
     if axes:
-        from ..report.axes import draw
+        from ..results.axes import draw
 
         plots.save(draw, document, path)
     for bench in () if axes else chosen:

@@ -33,7 +33,7 @@ def run_fit(nic: str, figures: Path | None, *, overrides: Sequence[str], write: 
     with progress_bar(f"fit {Path(nic).stem}") as tell:
         found = calibrate(nic, parameters, targets, overrides, tell)
 
-    from ..report import document as files
+    from ..results import document as files
 
     document = document_of(found)
     path = out / f"fit-{Path(nic).stem}{'-programs' if programs else ''}.json"
@@ -48,7 +48,7 @@ def run_fit(nic: str, figures: Path | None, *, overrides: Sequence[str], write: 
 
 def document_of(found: Calibration) -> dict[str, Any]:
     """The result file's content."""
-    from ..report.document import plain
+    from ..results.document import plain
 
     parameters = []
     for parameter, index, before, spread in zip(found.parameters, found.point, found.before,
@@ -83,7 +83,7 @@ def lines(document: Mapping[str, Any]) -> list[str]:
 
 
 def _show(document: Mapping[str, Any], written: Path | None) -> None:
-    from ..report.tables import amount, console, percent, table
+    from ..results.tables import amount, console, percent, table
 
     out = console()
     rows = []

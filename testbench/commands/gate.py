@@ -11,8 +11,8 @@ from ..gate.checking import Finding, check
 from ..gate.measuring import Measured, measured
 from ..gate.record import Kept, keep, recall
 from ..gate.report import junit, lines, markdown, summary
-from ..report import document as files
-from ..report.tables import console
+from ..results import document as files
+from ..results.tables import console
 from .output import Terminal, finish
 
 __all__ = ["run_accept", "run_check", "run_init"]

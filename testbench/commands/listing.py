@@ -6,7 +6,7 @@ from ...layouts.description import Kind, knobs
 from ..apps import APPS
 from ..benches import BENCHES, LAYERS
 from ..descriptions import load
-from ..report.tables import console, table
+from ..results.tables import console, table
 from ..wording import counted
 
 __all__ = ["show"]

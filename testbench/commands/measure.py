@@ -9,7 +9,7 @@ from typing import Any
 
 from ..descriptions import load
 from ..errors import UserError
-from ..report.tables import console
+from ..results.tables import console
 from ..testbed.bed import Testbed, one_nic
 from ..testbed.result import Result
 from .output import Terminal, finish, progress_bar
@@ -57,8 +57,8 @@ def run_experiment(file: Path, arguments: Sequence[str], *, nic: str, overrides:
 def run_speed(*, nic: str, overrides: Sequence[str], nodes: int | None, layer: str, sim: str,
               out: Path) -> None:
     """Measure simulation speed; the simulator's process prints nothing and returns rows."""
-    from ..report import document as files
-    from ..report import speed as report
+    from ..results import document as files
+    from ..results import speed as report
     from ..speed.measurement import CROSSBAR, measure
 
     if nodes is not None and nodes > CROSSBAR:
@@ -79,8 +79,8 @@ def run_speed(*, nic: str, overrides: Sequence[str], nodes: int | None, layer: s
 def run_profile(*, nic: str, overrides: Sequence[str], layer: str, size: int, sim: str, out: Path,
                 limit: int | None) -> None:
     """Print the cycles of NIC processors for each round trip."""
-    from ..report import document as files
-    from ..report.profile import show
+    from ..results import document as files
+    from ..results.profile import show
     from .profile import check
 
     with Testbed(nic, overrides=overrides, sim=sim, limit=limit, listener=Terminal()) as bed:
@@ -130,7 +130,7 @@ def listed() -> str:
 
 def check_places(out: Path, wave: Path | None = None, timeline: Path | None = None) -> None:
     """Refuse files and folders that cannot be written, before anything is built."""
-    from ..report.document import check_folder
+    from ..results.document import check_folder
 
     check_folder(out)
     for option, file in (("--wave", wave), ("--timeline", timeline)):
@@ -169,16 +169,16 @@ class Plots:
 
     @staticmethod
     def _load() -> None:
-        from ..report import plots
+        from ..results import plots
 
         plots.warm_up()
 
     def save(self, draw: Callable[..., None], document: Mapping[str, Any], path: Path) -> None:
         """Draw ``document`` beside its result file."""
-        from ..report import document as files
+        from ..results import document as files
 
         self._loading.join()
-        from ..report import plots
+        from ..results import plots
 
         for suffix, content in plots.render(draw, document).items():
             files.save(path.with_suffix(suffix), content)

@@ -12,11 +12,11 @@ from ..optimise.file import read
 from ..optimise.front import HOLDS
 from ..optimise.plots import drawing
 from ..optimise.space import Space
-from ..report.tables import console
+from ..results.tables import console
 from ..store import standard
-from ..study.executor import Executor
-from ..study.sweep import chosen
-from ..study.table import ERROR
+from ..sweeps.executor import Executor
+from ..sweeps.sweep import chosen
+from ..sweeps.table import ERROR
 from ..wording import counted
 from .measure import Plots, check_places
 from .output import Terminal, finish, progress_bar

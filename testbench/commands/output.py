@@ -87,7 +87,7 @@ def progress_bar(label: str) -> Iterator[Progress]:
     from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
     from rich.progress import Progress as Bars
 
-    from ..report.tables import console
+    from ..results.tables import console
 
     with Bars(TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[text]}"),
               TimeElapsedColumn(), console=console(stderr=True), transient=True) as bar:

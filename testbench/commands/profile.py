@@ -51,7 +51,7 @@ async def run(lab: Any, layer: str, size: int) -> dict[str, Any]:
     """In the simulator's process: cycles of one round trip of ``size`` bytes on each node, by
     function and by line."""
     from ..benches.latency import trips_of
-    from ..report.document import plain
+    from ..results.document import plain
 
     measure = trips_of(layer)
     profiled = _Profiled(lab)

@@ -16,8 +16,8 @@ def run_report(files: Sequence[Path], to: Path, *, title: str) -> None:
     for package in ("plotly", "jinja2"):
         if find_spec(package) is None:
             raise UserError(f"report needs {package}: pip install 'nicbed[lab]'")
-    from ..page import page
-    from ..report.document import check_folder, save
+    from ..report import page
+    from ..results.document import check_folder, save
 
     check_folder(to.parent)
     save(to, page(files, title).encode())
@@ -37,7 +37,7 @@ def run_export(files: Sequence[Path], form: str, to: Path | None) -> None:
     if to is None:
         print(text, end="", flush=True)
         return
-    from ..report.document import save
+    from ..results.document import save
 
     save(to, text.encode())
     print(to, flush=True)

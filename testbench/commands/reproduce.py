@@ -33,7 +33,7 @@ def run_reproduce(wanted: str | None, everything: bool, *, out: Path, long: bool
     found = reproduced(tables)
 
     from ..machines import plots as drawings
-    from ..report import document as files
+    from ..results import document as files
 
     stem = "reproduce-" + ("all" if everything else wanted or "").replace("/", "-")
     for _, several in found:
@@ -70,7 +70,7 @@ def reproduced(tables: Sequence[tuple[Study, Sequence[studies.Table]]]) -> Found
 
 
 def _document(found: Found) -> dict[str, Any]:
-    from ..report.document import plain, versions
+    from ..results.document import plain, versions
 
     summaries = {}
     for study, tables in found:
@@ -83,7 +83,7 @@ def _document(found: Found) -> dict[str, Any]:
 
 
 def _list() -> None:
-    from ..report.tables import console, table
+    from ..results.tables import console, table
 
     rows = [(one.path, one.title, ", ".join(one.machines))
             for name in studies.names() for one in studies.study(name).tables]
@@ -91,7 +91,7 @@ def _list() -> None:
 
 
 def _show(found: Found) -> None:
-    from ..report.tables import console, table
+    from ..results.tables import console, table
 
     out = console()
     for study, tables in found:

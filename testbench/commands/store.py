@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..errors import UserError
-from ..report.tables import console, table
+from ..results.tables import console, table
 from ..store.store import NONE, VARIABLE, Store, age, standard
 from ..store.upkeep import KINDS, Kept, kept, parse_age, parse_size, prune, verify
 from ..wording import counted

@@ -7,16 +7,16 @@ from typing import Any
 
 from ..descriptions import load
 from ..errors import UserError
-from ..report import document as files
-from ..report.tables import amount, console, table
+from ..results import document as files
+from ..results.tables import amount, console, table
 from ..store import standard
-from ..study.executor import Executor
-from ..study.figures import check_columns
-from ..study.file import read
-from ..study.plan import Plan, planned
-from ..study.plots import drawing, pareto
-from ..study.sweep import chosen, measured, prepare
-from ..study.table import ERROR, Table
+from ..sweeps.executor import Executor
+from ..sweeps.figures import check_columns
+from ..sweeps.file import read
+from ..sweeps.plan import Plan, planned
+from ..sweeps.plots import drawing, pareto
+from ..sweeps.sweep import chosen, measured, prepare
+from ..sweeps.table import ERROR, Table
 from ..wording import counted
 from .measure import Plots, check_places
 from .output import Terminal, finish, progress_bar

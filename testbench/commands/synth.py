@@ -33,8 +33,8 @@ def run_synth(board: str, *, nic: str, overrides: Sequence[str], layer: str, clo
     description = load.for_layer(load.load(nic, overrides), layer, ours=False)
     clock_mhz = parse_clock(clock) if clock else chosen.clock_mhz
 
-    from ..report import document as files
-    from ..report.tables import console
+    from ..results import document as files
+    from ..results.tables import console
     from ..synth import report
     from .measure import check_places
     from .output import progress_bar

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from ..report import document as files
+from ..results import document as files
 from ..store import standard
-from ..study.executor import Local
+from ..sweeps.executor import Local
 from .measure import Plots, check_places
 from .output import Terminal, finish, progress_bar
 
@@ -15,7 +15,7 @@ __all__ = ["run_whatif"]
 def run_whatif(nic: str, *, overrides: Sequence[str], layer: str, knobs: Sequence[str],
                workers: int, fresh: bool, out: Path) -> None:
     """Measure all changes; print, plot and store what they do."""
-    from ..report.tables import console
+    from ..results.tables import console
     from ..whatif import Question, ask
     from ..whatif.report import draw, lines
 

@@ -22,8 +22,8 @@ def run_why(sides: tuple[str, str], *, overrides: Sequence[str], layer: str | No
     with progress_bar("why") as tell:
         first, second = (measure(tell) for measure in measures)
 
-    from ..report import document as files
-    from ..report.tables import console
+    from ..results import document as files
+    from ..results.tables import console
     from ..why.report import draw, lines
 
     found = difference(first, second)

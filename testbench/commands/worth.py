@@ -21,9 +21,9 @@ def run_worth(nics: Sequence[str], programs: str, *, size: str, overrides: Seque
     and store the results."""
     from ..apps.nas import worth
     from ..apps.nas import worth_report as report
-    from ..report import comparison
-    from ..report import document as files
-    from ..report.tables import console
+    from ..results import comparison
+    from ..results import document as files
+    from ..results.tables import console
 
     chosen = _chosen(programs)
     names = named(nics) if len(nics) != 1 else [Path(nics[0]).stem]

@@ -145,8 +145,8 @@ def groups() -> list[Finding]:
 
 def programs() -> list[Finding]:
     """The tools, as they will be called."""
-    from ..build.verilator import toolchain
-    from ..build.verilog import BuildError
+    from ..simulators.verilator import toolchain
+    from ..simulators.verilog import BuildError
 
     made = []
     try:

@@ -40,15 +40,15 @@ def _counter() -> "Component":
 
 
 def _verilator(text: str, work: Path) -> list[str]:
-    from ..build.verilator import build_block
+    from ..simulators.verilator import build_block
 
     build_block(text, work, ["clk", "rst", "count"])
     return [str(work / "simulator")]
 
 
 def _icarus(text: str, work: Path) -> list[str]:
-    from ..build.icarus import icarus_command
-    from ..build.verilog import BuildError, to_verilog
+    from ..simulators.icarus import icarus_command
+    from ..simulators.verilog import BuildError, to_verilog
 
     (work / "top.v").write_text(to_verilog(text, processes=False))
     done = subprocess.run(["iverilog", "-g2012", "-o", str(work / "simulator.vvp"), "-s", "top",

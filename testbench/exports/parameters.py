@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import UserError
-from ..report.document import read
+from ..results.document import read
 
 __all__ = ["Parameters", "parameters"]
 

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import UserError, nearest
-from ..report import document as files
-from ..study.file import overrides, toml
+from ..results import document as files
+from ..sweeps.file import overrides, toml
 
 __all__ = ["NAME", "NONE", "Entry", "Gate", "Value", "accept", "first", "one_line", "read"]
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import UserError
-from ..report import document as files
+from ..results import document as files
 from ..why.observation import Observation
 
 __all__ = ["FORMAT", "Kept", "beside", "keep", "recall"]

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from ..report.tables import amount, percent, table
+from ..results.tables import amount, percent, table
 from ..wording import counted
 from .checking import Finding, Row
 from .file import Value

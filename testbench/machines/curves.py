@@ -13,7 +13,7 @@ SMALL = 1024
 
 def signatures(found: Measured, figure: Any) -> None:
     """The LogP signature of each machine, side by side: cost of an issue over M, by D."""
-    from ..report.plots import octaves, plain_log, ramp
+    from ..results.plots import octaves, plain_log, ramp
 
     runs = dict(_runs(found, "logp"))
     every = figure.subplots(1, max(len(runs), 1), squeeze=False)[0]
@@ -45,7 +45,7 @@ def signatures(found: Measured, figure: Any) -> None:
 
 def polls(found: Measured, figure: Any) -> None:
     """What a poll costs against the messages that wait for it."""
-    from ..report.plots import PALETTE
+    from ..results.plots import PALETTE
 
     axes = figure.add_subplot()
     for colour, (machine, outcome) in zip(PALETTE, _runs(found, "overhead"), strict=False):
@@ -64,7 +64,7 @@ def polls(found: Measured, figure: Any) -> None:
 
 def bandwidth(found: Measured, figure: Any) -> None:
     """Time and rate over size, blocking and asynchronous; the published r_inf as lines."""
-    from ..report.plots import PALETTE, octaves, plain_log
+    from ..results.plots import PALETTE, octaves, plain_log
 
     left, right = figure.subplots(1, 2)
     machines = list(dict.fromkeys(machine for machine, bench in found.outcomes))
@@ -107,7 +107,7 @@ def bandwidth(found: Measured, figure: Any) -> None:
 
 def bulk(found: Measured, figure: Any) -> None:
     """T(n) and, of stores in a row, o_s(n) of each machine, side by side with the same scales."""
-    from ..report.plots import PALETTE, octaves, plain_log
+    from ..results.plots import PALETTE, octaves, plain_log
 
     left, right = figure.subplots(1, 2, sharey=True)
     times = []
@@ -130,7 +130,7 @@ def bulk(found: Measured, figure: Any) -> None:
 
 def over_size(found: Measured, figure: Any) -> None:
     """Latency and bandwidth over size: Active Messages and MPL."""
-    from ..report.plots import PALETTE, octaves, plain_log
+    from ..results.plots import PALETTE, octaves, plain_log
 
     left, right = figure.subplots(1, 2)
     times = []
@@ -164,7 +164,7 @@ def over_size(found: Measured, figure: Any) -> None:
 def processor(found: Measured, figure: Any) -> None:
     """The rate at which a call passes n bytes to the NIC: up to a few packets, and to two
     chunks."""
-    from ..report.plots import PALETTE
+    from ..results.plots import PALETTE
 
     few, many = figure.subplots(1, 2, sharey=True)
     for colour, (machine, outcome) in zip(PALETTE, _runs(found, "bulk"), strict=False):

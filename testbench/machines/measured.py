@@ -15,10 +15,10 @@ from ...layouts.description import Description
 from .. import apps
 from ..apps import APPS
 from ..benches import get
-from ..build.cache import entry, find
-from ..build.simulator import same_simulator
 from ..descriptions import load
-from ..report.document import plain, text, versions
+from ..results.document import plain, text, versions
+from ..simulators.cache import entry, find
+from ..simulators.simulator import same_simulator
 from ..store.keys import sources
 from ..why.round_trip import RoundTrip
 from ..why.round_trip import in_simulator as round_trip

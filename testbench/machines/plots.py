@@ -15,7 +15,7 @@ SHADE = "#c9d3dd"
 
 def bars(found: Measured, figure: Any) -> None:
     """o_s, o_r, L and g of each machine: published left, ours right."""
-    from ..report.plots import PALETTE
+    from ..results.plots import PALETTE
 
     axes = figure.add_subplot()
     machines = list(dict.fromkeys(row.figure.machine for row in found.rows))
@@ -51,7 +51,7 @@ def bars(found: Measured, figure: Any) -> None:
 
 def pairs(found: Measured, figure: Any) -> None:
     """Every figure of the table, published beside ours."""
-    from ..report.plots import PALETTE
+    from ..results.plots import PALETTE
 
     rows = [row for row in found.rows if row.ours is not None]
     axes = figure.add_subplot()
@@ -79,7 +79,7 @@ def pairs(found: Measured, figure: Any) -> None:
 def programs(found: Measured, figure: Any) -> None:
     """Each program's time by machine: published left, ours right, as computation and communication.
     Of a time that is extrapolated, the parts are those of the larger run."""
-    from ..report.plots import PALETTE
+    from ..results.plots import PALETTE
 
     names = list(dict.fromkeys(row.figure.name for row in found.rows))
     machines = list(dict.fromkeys(row.figure.machine for row in found.rows))
@@ -136,7 +136,7 @@ DRAWINGS: Mapping[str, Callable[[Measured, Any], None]] = {
 
 def errors(rows: Sequence[Row], figure: Any) -> None:
     """Ours over published, a point for each test figure that was measured."""
-    from ..report.plots import INK, PALETTE
+    from ..results.plots import INK, PALETTE
 
     chosen = [row for row in rows if row.error is not None and row.figure.use == "test"]
     axes = figure.add_subplot()
@@ -166,7 +166,7 @@ def errors(rows: Sequence[Row], figure: Any) -> None:
 def against(found: Sequence[tuple[Study, Sequence[Measured]]], figure: Any) -> None:
     """Ours over published, each figure in its own unit, by study: full marks are test figures,
     hollow ones are fitted to."""
-    from ..report.plots import INK, PALETTE
+    from ..results.plots import INK, PALETTE
 
     axes = figure.add_subplot()
     values = []

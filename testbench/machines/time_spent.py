@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from ..report.document import number
+from ..results.document import number
 from ..why.round_trip import Parts, RoundTrip, beside, split
 from .measured import ROUND_TRIP
 

@@ -9,7 +9,7 @@ from tomlkit.items import Table
 
 from ...layouts.description import knobs
 from ..errors import UserError
-from ..report.document import save
+from ..results.document import save
 
 __all__ = ["rewritten", "write"]
 

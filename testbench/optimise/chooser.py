@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from ..errors import UserError
-from ..study.axis import Axis
+from ..sweeps.axis import Axis
 from .search import Search
 from .space import Place, Point, Space
 

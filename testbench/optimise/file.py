@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import UserError
-from ..study.file import BASE, checked, flat, started
+from ..sweeps.file import BASE, checked, flat, started
 from .search import Search, searched
 
 __all__ = ["read"]

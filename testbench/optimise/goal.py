@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from ..benches import BENCHES
 from ..errors import UserError
-from ..study.measured import Metric, metric, said
+from ..sweeps.measured import Metric, metric, said
 
 __all__ = ["Goal", "goals"]
 

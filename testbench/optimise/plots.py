@@ -4,8 +4,8 @@ one."""
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from ..report.plots import INK, PALETTE
-from ..study.plots import parallel
+from ..results.plots import INK, PALETTE
+from ..sweeps.plots import parallel
 from .front import FRONT, HOLDS
 
 if TYPE_CHECKING:

@@ -7,12 +7,12 @@ from typing import Any
 
 from ..errors import UserError
 from ..store import standard
-from ..study.constraint import Unfit
-from ..study.executor import Executor
-from ..study.figures import Figures
-from ..study.plan import Plan
-from ..study.sweep import Prepared, Remaining, chosen, measured
-from ..study.table import ERROR, Table
+from ..sweeps.constraint import Unfit
+from ..sweeps.executor import Executor
+from ..sweeps.figures import Figures
+from ..sweeps.plan import Plan
+from ..sweeps.sweep import Prepared, Remaining, chosen, measured
+from ..sweeps.table import ERROR, Table
 from ..testbed.listener import Progress
 from .chooser import Chooser
 from .front import HOLDS

@@ -5,11 +5,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ..errors import UserError
-from ..study.axis import Axis, axis
-from ..study.constraint import Constraint
-from ..study.measured import Metric, check_measured
-from ..study.plan import check_seed
-from ..study.start import Start
+from ..sweeps.axis import Axis, axis
+from ..sweeps.constraint import Constraint
+from ..sweeps.measured import Metric, check_measured
+from ..sweeps.plan import check_seed
+from ..sweeps.start import Start
 from .goal import Goal, goals
 
 __all__ = ["MOST", "Search", "searched"]
@@ -73,7 +73,7 @@ def searched(vary: Mapping[str, Any], minimise: Sequence[str] = (), *,
     Parameters
     ----------
     vary
-        Values by knob, as lists or texts (:func:`~..study.axis.axis`); ranges without a step, too.
+        Values by knob, as lists or texts (:func:`~..sweeps.axis.axis`); ranges without a step, too.
     minimise, maximise
         Goals: ``"logp:o_s"``, ``"area:lut"`` or ``"o=logp:o_s"``.
     where
@@ -82,7 +82,7 @@ def searched(vary: Mapping[str, Any], minimise: Sequence[str] = (), *,
         As of :class:`Search`.
     start
         ``nic``, ``overrides``, ``nodes``, ``layer``, ``sim``, ``limit``, as of
-        :class:`~..study.start.Start`.
+        :class:`~..sweeps.start.Start`.
 
     Raises
     ------

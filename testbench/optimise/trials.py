@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..report import document as files
-from ..study.table import ERROR, Column, Table
+from ..results import document as files
+from ..sweeps.table import ERROR, Column, Table
 from .front import FRONT, HOLDS, unbeaten
 from .search import Search
 from .space import Space
@@ -31,7 +31,7 @@ class Trials(Table):
 
     def plot(self) -> Any:
         """The plot that suits the number of goals."""
-        from ..report.plots import render
+        from ..results.plots import render
         from ..testbed.result import Plot
         from .plots import drawing
 

@@ -24,9 +24,9 @@ from typing import Any
 from ...layouts.description import Description
 from ...layouts.timing import packed_timing, timing_values
 from ..backends.session import run_job
-from ..build import simulator
 from ..errors import UserError
 from ..run.sent_again import Account
+from ..simulators import simulator
 from ..wording import counted
 from .workloads import LARGER, SETTINGS, SPARSE, WORKLOADS, programs
 

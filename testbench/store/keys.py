@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ...layouts.processor import CORE_ISA
-from ..build.cache import key as hash_of
-from ..build.cache import tree_hash
-from ..build.simulator import structure
-from ..report.document import plain, versions
+from ..results.document import plain, versions
+from ..simulators.cache import key as hash_of
+from ..simulators.cache import tree_hash
+from ..simulators.simulator import structure
 
 if TYPE_CHECKING:
     from ..testbed.measurement import Measurement
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 __all__ = ["FOLDERS", "MODULES", "identity", "key", "sources"]
 
 FOLDERS = ("layouts", "rtl", "firmware", "host", "testbench/apps", "testbench/benches",
-           "testbench/estimate", "testbench/truth", "testbench/run", "testbench/build",
+           "testbench/estimate", "testbench/truth", "testbench/run", "testbench/simulators",
            "testbench/backends")
 """Folders whose files can change a cycle, or what is made of the cycles."""
-SYNTHESIS = ("layouts", "rtl", "testbench/build", "testbench/synth")
+SYNTHESIS = ("layouts", "rtl", "testbench/simulators", "testbench/synth")
 """Folders whose files can change an area."""
-MODULES = ("testbench/lab.py", "testbench/report/document.py", "testbench/descriptions/advice.py",
+MODULES = ("testbench/lab.py", "testbench/results/document.py", "testbench/descriptions/advice.py",
            "testbench/wording.py", "testbench/whatif/probe.py", "testbench/why/observation.py",
            "testbench/why/round_trip.py")
 """And single files."""

@@ -17,9 +17,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..build import cache
 from ..errors import UserError
-from ..report import document as files
+from ..results import document as files
+from ..simulators import cache
 
 __all__ = ["FORMAT", "NONE", "VARIABLE", "Entry", "Store", "Trouble", "standard"]
 

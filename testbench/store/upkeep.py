@@ -9,8 +9,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..build import cache
 from ..errors import UserError
+from ..simulators import cache
 from .store import Store, Trouble, opened
 
 __all__ = ["KINDS", "Kept", "kept", "parse_age", "parse_size", "prune", "verify"]

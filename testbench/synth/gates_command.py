@@ -8,8 +8,8 @@ import click
 
 from .. import cli
 from ..benches import LAYERS
-from ..build.board import DIVISOR
 from ..descriptions import load
+from ..simulators.board import DIVISOR
 from . import gates
 from .flow.tools import need, tool_errors
 
@@ -28,7 +28,7 @@ def main(nic: str, overrides: tuple[str, ...], layer: str, divisor: int, out: Pa
     """Write the netlist of the logic behind a board's pins, with models, and print its hash."""
     from ..commands.measure import check_places
     from ..commands.output import progress_bar
-    from ..report.document import save
+    from ..results.document import save
 
     description = load.for_layer(load.load(nic, overrides), layer, ours=False)
     need("yosys")

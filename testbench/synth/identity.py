@@ -7,8 +7,8 @@ from pathlib import Path
 
 from ... import layouts
 from ...layouts.description import Description
-from ..build.cache import tree_hash
-from ..build.simulator import structure
+from ..simulators.cache import tree_hash
+from ..simulators.simulator import structure
 
 __all__ = ["identity"]
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from ...layouts.description import Description, Kind, knobs
 from ..benches.common.headline import Headline
-from ..report import document as files
+from ..results import document as files
 from .flow.area import Area, totals
 from .flow.netlist import netlist
 from .flow.tools import Progress, need, tool_errors, tool_version

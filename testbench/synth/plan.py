@@ -6,8 +6,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from ...layouts.description import Description
-from ..build.verilog import instances, rtlil
 from ..errors import UserError
+from ..simulators.verilog import instances, rtlil
 from .clocks import source_mhz
 from .flow.device import device_options
 from .flow.netlist import TOP

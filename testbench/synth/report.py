@@ -5,7 +5,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from ...layouts.board import BAUD
-from ..report.document import number
+from ..results.document import number
 from .flow.area import Area, largest, totals
 from .flow.device import CAPACITY
 from .flow.routing import DoesNotRoute
@@ -40,7 +40,7 @@ def _order(name: str) -> list[str]:
 
 def area_table(found: Mapping[str, Area], title: str, *, whole: bool = False) -> "Table":
     """Area by block; ``whole``: each area already includes that of the blocks inside."""
-    from ..report.tables import table
+    from ..results.tables import table
 
     rows = []
     for name, area in _rows(found, DEPTH) if whole else area_rows(found):
@@ -54,7 +54,7 @@ def area_table(found: Mapping[str, Area], title: str, *, whole: bool = False) ->
 
 def seeds_table(reached: Mapping[str, float | None], best: int) -> "Table":
     """The result of each seed, and which one is in the bitstream."""
-    from ..report.tables import table
+    from ..results.tables import table
 
     return table("Seeds", ["seed", "fmax MHz", ""], [
         (seed, "not routed" if mhz is None else f"{mhz:.1f}",

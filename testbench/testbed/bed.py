@@ -12,10 +12,10 @@ from ...layouts.board import BAUD
 from ...layouts.description import Description
 from ..backends import BOARDS, MODEL, SIMS
 from ..backends.session import RunError, built_simulator, run_job
-from ..build.simulator import Simulator, same_simulator
 from ..descriptions import load
 from ..descriptions.advice import sent_again
 from ..errors import UserError, nearest
+from ..simulators.simulator import Simulator, same_simulator
 from ..store import Store, standard
 from . import measurement
 from .keeping import kept

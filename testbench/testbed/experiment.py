@@ -90,7 +90,7 @@ async def run(lab: Any, file: str, arguments: list[str]) -> dict[str, Any]:
 def _plain(value: Any, path: Path) -> Any:
     import json
 
-    from ..report.document import plain
+    from ..results.document import plain
 
     try:
         found = plain(value)
@@ -105,7 +105,7 @@ def tables(document: Mapping[str, Any]) -> list[Any]:
     """The result as JSON, its beginning if it is long."""
     from rich.text import Text
 
-    from ..report import document as files
+    from ..results import document as files
 
     text = files.text(document["results"]).rstrip()
     return [Text(text if len(text) < SHOWN else text[:SHOWN] + " …")]

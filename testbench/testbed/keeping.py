@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import UserError
-from ..report import document as files
+from ..results import document as files
 from ..store import Store, Trouble, key
 from .measurement import Measurement
 

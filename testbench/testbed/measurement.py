@@ -83,7 +83,7 @@ class Measurement:
 
     def document(self, outcome: Mapping[str, Any]) -> dict[str, Any]:
         """The document of the result file."""
-        from ..report import document as files
+        from ..results import document as files
 
         if self.synthesis:
             return self.presentation.document(self.name, self.layer, self.description,

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..benches.common.headline import Headline, Series
 from ..errors import UserError, nearest
-from ..report import document as files
+from ..results import document as files
 from .frames import frame
 
 __all__ = ["Plot", "Result"]
@@ -149,7 +149,7 @@ class Result:
         draw = self.draw
         if draw is None:
             raise UserError(f"{self.document['benchmark']} has no plot")
-        from ..report.plots import render
+        from ..results.plots import render
 
         return Plot(render(draw, self.document))
 
@@ -185,14 +185,14 @@ class Result:
 
     def remarks(self) -> list[str]:
         """Notes about the description, and what the checks say."""
-        from ..report.tables import checks
+        from ..results.tables import checks
 
         return [*self.document["notes"], *checks(self.checks)]
 
     def lives(self) -> list[Any]:
         """The mean life of messages by stage, as tables, where the benchmark traces single ones;
         else a line that says so."""
-        from ..report import tables
+        from ..results import tables
 
         found = self.document.get("breakdown") or {}
         if not found:

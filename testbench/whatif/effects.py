@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
-from ..report.document import number, plain
+from ..results.document import number, plain
 from .changes import FREE
 from .probe import BANDWIDTH, FIGURES
 

@@ -7,9 +7,9 @@ from typing import Any
 from ...layouts.description import Description
 from ..descriptions import load
 from ..errors import UserError
-from ..report import document as files
-from ..study.executor import Executor, Outcome, Task
-from ..study.sweep import Remaining
+from ..results import document as files
+from ..sweeps.executor import Executor, Outcome, Task
+from ..sweeps.sweep import Remaining
 from ..testbed.bed import one_nic
 from ..testbed.listener import Progress
 from .changes import FREE, Change, Refused, changed, matter

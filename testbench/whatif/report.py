@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..report.tables import amount, checks, table
+from ..results.tables import amount, checks, table
 from ..wording import counted
 from .changes import FREE
 from .probe import BANDWIDTH, FIGURES
@@ -54,7 +54,7 @@ def lines(document: Mapping[str, Any]) -> list[Any]:
 
 def draw(document: Mapping[str, Any], figure: Any) -> None:
     """A tornado: for each figure, its relative change with each knob halved and doubled."""
-    from ..report.plots import INK, PALETTE
+    from ..results.plots import INK, PALETTE
 
     found = document["results"]
     names = [row["knob"] for row in found["elasticities"][:BARS]][::-1]

@@ -6,7 +6,7 @@ from typing import Any
 
 from ...layouts.trace import Block, Event, Kind
 from ..estimate.compare import check
-from ..report.document import number
+from ..results.document import number
 from .observation import Observation
 from .round_trip import beside, split
 

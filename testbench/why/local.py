@@ -8,7 +8,7 @@ from pydantic import ValidationError
 from ...layouts.description import Description
 from ..descriptions import load
 from ..errors import UserError
-from ..report import document as files
+from ..results import document as files
 from ..testbed.bed import one_nic
 from .observation import Observation, figures
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..report.tables import amount, checks, micro, percent, table
+from ..results.tables import amount, checks, micro, percent, table
 
 __all__ = ["draw", "lines"]
 
@@ -45,7 +45,7 @@ def lines(document: Mapping[str, Any]) -> list[Any]:
 
 def draw(document: Mapping[str, Any], figure: Any) -> None:
     """A bar for each part of the round trip that differs, B less A, the longest above."""
-    from ..report.plots import INK, PALETTE
+    from ..results.plots import INK, PALETTE
 
     rows = sorted(((name, b - a) for name, a, b in document["results"]["parts"]
                    if abs(b - a) > SHOWN), key=lambda row: abs(row[1]))

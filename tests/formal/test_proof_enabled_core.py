@@ -10,7 +10,7 @@ import pytest
 from nicbed.rtl.processor.core.enabled_core import SUFFIX, with_enable
 from nicbed.rtl.processor.core.picorv32 import PicoRv32
 from nicbed.rtl.processor.core.verilog import CORE_MODULES, core_verilog
-from nicbed.testbench.build.verilog import rtlil
+from nicbed.testbench.simulators.verilog import rtlil
 
 from tests.formal.prover import needs_prover
 from tests.labs.rows import more

@@ -74,7 +74,7 @@ def run_bench(component: Any, module: str, *, testcase: str | None = None, seed:
         With the name and the message of the first test that failed.
     """
     from nicbed.testbench.backends.environment import cocotb_environment
-    from nicbed.testbench.build import verilog
+    from nicbed.testbench.simulators import verilog
 
     from tests.labs.netlists import netlist
     from tests.labs.started import run_case
@@ -119,7 +119,7 @@ def _check(name: str, results: Path, log: str) -> None:
 
 
 def _cache(text: str, *keys: str) -> Path:
-    from nicbed.testbench.build import cache, verilator, verilog
+    from nicbed.testbench.simulators import cache, verilator, verilog
     digest = hashlib.sha256(text.encode())
     for source in (verilog.__file__, verilator.__file__, *sorted(verilog.SOURCES.glob("*.v"))):
         digest.update(Path(source).read_bytes())
@@ -131,7 +131,7 @@ def _cache(text: str, *keys: str) -> Path:
 
 def _build_icarus(text: str, extra_source: str) -> list[str]:
     import cocotb_tools.config
-    from nicbed.testbench.build.verilog import instances, module_files, to_verilog
+    from nicbed.testbench.simulators.verilog import instances, module_files, to_verilog
     place = _cache(text, "icarus", extra_source)
     built = place.with_suffix(".vvp")
     if not built.is_file():
@@ -151,8 +151,8 @@ def _build_icarus(text: str, extra_source: str) -> list[str]:
 
 
 def _build_verilator(text: str, extra_source: str, ports: list[str]) -> list[str]:
-    from nicbed.testbench.build import cache
-    from nicbed.testbench.build.verilator import build_block
+    from nicbed.testbench.simulators import cache
+    from nicbed.testbench.simulators.verilator import build_block
     place = _cache(text, "verilator", extra_source)
     cache.entry(place.parent.name, [place.name],
                 lambda work: build_block(text, work, ports, extra=extra_source), place=place)

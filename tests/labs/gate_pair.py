@@ -7,7 +7,7 @@ from typing import Any
 from amaranth.hdl import ClockSignal, Instance, Module, ResetSignal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
-from nicbed.testbench.build.verilog import ports
+from nicbed.testbench.simulators.verilog import ports
 from nicbed.testbench.synth.gates import gates
 
 from tests.labs.bench import _passed, reset_and_clock, run_bench, seed

@@ -9,7 +9,7 @@ from types import FunctionType, MethodType
 from typing import Any
 
 from amaranth.hdl import Signal
-from nicbed.testbench.build.verilog import rtlil
+from nicbed.testbench.simulators.verilog import rtlil
 
 __all__ = ["netlist"]
 

@@ -20,9 +20,9 @@ from nicbed.layouts.processor import MMIO_BASE, STATUS, CrashReason, State, mmio
 from nicbed.rtl.bus.pio import PageWrite, PioTarget
 from nicbed.rtl.processor.core.verilog import CORE_MODULES, core_verilog
 from nicbed.rtl.processor.subsystem import Processor
-from nicbed.testbench.build import cache as build_cache
-from nicbed.testbench.build.verilator import Compilation, compile_all, verilate
-from nicbed.testbench.build.verilog import (
+from nicbed.testbench.simulators import cache as build_cache
+from nicbed.testbench.simulators.verilator import Compilation, compile_all, verilate
+from nicbed.testbench.simulators.verilog import (
     SOURCES,
     instances,
     module_files,

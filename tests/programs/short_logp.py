@@ -3,7 +3,7 @@
 from typing import Any
 
 from nicbed.testbench.benches.am.logp import measure as measure_signature
-from nicbed.testbench.report.document import plain
+from nicbed.testbench.results.document import plain
 
 
 async def measure(lab: Any) -> Any:

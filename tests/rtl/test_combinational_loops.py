@@ -19,8 +19,8 @@ from nicbed.layouts.description import Description
 from nicbed.rtl.node.node import Node
 from nicbed.rtl.parts.flit import Flit
 from nicbed.rtl.target import Target
-from nicbed.testbench.build import verilator, verilog
 from nicbed.testbench.descriptions.load import for_layer, load
+from nicbed.testbench.simulators import verilator, verilog
 
 SMALL = ("memory.bytes=65536", "cpu.cache_lines=16", "via.vis=8", "via.cqs=2", "via.queue_depth=16",
          "via.events=4", "via.translations=64", "via.cache_sets=4", "processor.memory=16384")

@@ -4,7 +4,7 @@ import ast
 from pathlib import Path
 
 import pytest
-from nicbed.testbench.report.tables import checks
+from nicbed.testbench.results.tables import checks
 from nicbed.testbench.wording import counted
 
 ROOT = Path(__file__).resolve().parents[2]

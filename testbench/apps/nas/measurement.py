@@ -14,7 +14,7 @@ from ....host.port.node import Node
 from ....layouts.trace import TICKS
 from ...errors import UserError
 from ...estimate.compare import check
-from ...report.document import cycles, number, plain
+from ...results.document import cycles, number, plain
 from ...truth.spans import spans
 from .timing import KINDS, Timed, timed
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from ...benches.common.headline import Headline
-from ...report.tables import amount, table
+from ...results.tables import amount, table
 from .timing import KINDS
 
 __all__ = ["FIGURES", "draw", "headline", "tables"]
@@ -77,7 +77,7 @@ def _lengths(one: Mapping[str, Any]) -> str:
 
 def draw(document: Mapping[str, Any], figure: Any) -> None:
     """A time line for each rank, and the communication matrix."""
-    from ...report.plots import PALETTE
+    from ...results.plots import PALETTE
 
     colours = dict(zip(KINDS, (PALETTE[0], PALETTE[1], "#d9d9d9"), strict=True))
     results, timeline = document["results"], document["points"]["timeline"]

@@ -26,7 +26,7 @@ from ...benches.mpi.pingpong import Plan, measure_plan
 from ...benches.mpi.split import split
 from ...estimate.compare import check
 from ...lab import apply_settings
-from ...report.document import build, plain
+from ...results.document import build, plain
 from ...testbed.measurement import Measurement
 from .changes import SIZES, changes
 from .extent import TOLD_SECONDS, calibrated, seconds, told, within

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ...report.tables import amount, checks, table
+from ...results.tables import amount, checks, table
 from .changes import PARAMETERS
 
 __all__ = ["compared", "draw", "draw_compared", "tables"]
@@ -133,7 +133,7 @@ def _shares(kernel: Mapping[str, Any], costs: Mapping[str, float]
 
 
 def _panel(axes: Any, groups: Mapping[str, Sequence[tuple[float, float] | None]]) -> None:
-    from ...report.plots import INK, PALETTE
+    from ...results.plots import INK, PALETTE
 
     places = np.arange(len(groups))
     for index, name in enumerate(PARAMETERS):

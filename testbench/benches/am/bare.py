@@ -15,8 +15,8 @@ from ....layouts.description import Description
 from ....layouts.operations import BLOCK
 from ...errors import UserError
 from ...estimate.compare import check
-from ...report.document import cycles
-from ...report.tables import amount, micro, table
+from ...results.document import cycles
+from ...results.tables import amount, micro, table
 from ..common.headline import Headline
 from ..common.programs import Stamp, programs, stamp, ticks_between
 from .logp import TRIPS, measure_trips
@@ -164,7 +164,7 @@ def tables(document: Mapping[str, Any]) -> list[Any]:
 
 def draw(document: Mapping[str, Any], figure: Any) -> None:
     """The round trip with the layer, and what of it is the layer's."""
-    from ...report.plots import PALETTE
+    from ...results.plots import PALETTE
 
     results, clock = document["results"], document["clock_mhz"]
     bare, layer = results["bare"]["rtt"], results["layer"]

@@ -11,7 +11,7 @@ from ...estimate.bulk import bandwidth, gap_per_byte
 from ...estimate.compare import check
 from ...estimate.fits import fit
 from ...estimate.logp import Curve, Regimes, regimes, send_overhead
-from ...report.document import cycles, number
+from ...results.document import cycles, number
 from ...truth.spans import spans
 from ..common.bulk_report import draw, headline, series, tables
 from ..common.programs import programs, stamp

@@ -8,8 +8,8 @@ from ....host.port.node import Node
 from ....layouts.description import Description
 from ....layouts.trace import TICKS
 from ...estimate.compare import check
-from ...report.document import cycles, number
-from ...report.tables import amount, table
+from ...results.document import cycles, number
+from ...results.tables import amount, table
 from ..common.bulk_report import size_text
 from ..common.headline import Headline, Series
 from ..common.programs import ARRIVED, START, STORED, programs, stamp
@@ -120,7 +120,7 @@ def tables(document: Mapping[str, Any]) -> list[Any]:
 
 def draw(document: Mapping[str, Any], figure: Any) -> None:
     """Bandwidth over transfer size."""
-    from ...report.plots import PALETTE, octaves
+    from ...results.plots import PALETTE, octaves
 
     found, clock = document["results"]["bandwidth"], document["clock_mhz"]
     axes = figure.add_subplot()

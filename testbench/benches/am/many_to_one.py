@@ -11,8 +11,8 @@ from typing import Any
 from ....layouts.description import Description
 from ....layouts.fabric import topology
 from ...estimate.compare import check
-from ...report.document import cycles, number
-from ...report.tables import amount, table
+from ...results.document import cycles, number
+from ...results.tables import amount, table
 from ...truth.service import from_many
 from ..common.headline import Headline, Series
 from ..common.logp_report import bound_line
@@ -96,7 +96,7 @@ def tables(document: Mapping[str, Any]) -> list[Any]:
 
 def draw(document: Mapping[str, Any], figure: Any) -> None:
     """Measured and predicted gap over the number of senders."""
-    from ...report.plots import INK
+    from ...results.plots import INK
 
     gaps, predicted = (document["results"][name] for name in ("gap", "predicted_gap"))
     axes = figure.add_subplot()

@@ -8,8 +8,8 @@ from ....layouts.description import Description
 from ....layouts.trace import Activity
 from ...estimate.compare import check
 from ...estimate.fairness import Fairness, fairness
-from ...report.document import cycles
-from ...report.tables import amount, table
+from ...results.document import cycles
+from ...results.tables import amount, table
 from ...truth.service import to_many
 from ...truth.spans import spans
 from ..common.headline import Headline, Series

@@ -9,8 +9,8 @@ from ....layouts.description import Description
 from ....layouts.trace import Activity
 from ...estimate.compare import check
 from ...estimate.fits import fit
-from ...report.document import cycles
-from ...report.tables import amount, micro, table
+from ...results.document import cycles
+from ...results.tables import amount, micro, table
 from ...truth.spans import spans
 from ...truth.steady import mean_own
 from ...wording import counted
@@ -190,7 +190,7 @@ def tables(document: Mapping[str, Any]) -> list[Any]:
 
 def draw(document: Mapping[str, Any], figure: Any) -> None:
     """Two panels: calls by words, polls by messages found."""
-    from ...report.plots import PALETTE
+    from ...results.plots import PALETTE
 
     left, right = figure.subplots(1, 2)
     results = document["results"]

@@ -7,8 +7,8 @@ from typing import Any
 from ....layouts.description import Description
 from ...errors import UserError
 from ...estimate.compare import check
-from ...report.document import cycles, number
-from ...report.tables import amount, micro, percent, table
+from ...results.document import cycles, number
+from ...results.tables import amount, micro, percent, table
 from ..common.headline import Headline
 from ..common.streams import gap_of, measure_streams, stream_truth
 
@@ -71,7 +71,7 @@ def tables(document: Mapping[str, Any]) -> list[Any]:
 
 def draw(document: Mapping[str, Any], figure: Any) -> None:
     """One bar for each pair, and the line of one alone."""
-    from ...report.plots import INK, PALETTE, microseconds
+    from ...results.plots import INK, PALETTE, microseconds
 
     results = document["results"]
     axes = figure.add_subplot()

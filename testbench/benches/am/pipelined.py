@@ -7,8 +7,8 @@ from typing import Any
 from ....layouts.description import Description
 from ....layouts.trace import TICKS
 from ...estimate.compare import check
-from ...report.document import cycles, number
-from ...report.tables import amount, micro, table
+from ...results.document import cycles, number
+from ...results.tables import amount, micro, table
 from ..common.bulk_report import size_text
 from ..common.headline import Headline, Series
 from ..common.transfers import KINDS, buffer_of, measure_transfers, sizes
@@ -70,7 +70,7 @@ def tables(document: Mapping[str, Any]) -> list[Any]:
 
 def draw(document: Mapping[str, Any], figure: Any) -> None:
     """Bandwidth over request size."""
-    from ...report.plots import PALETTE, octaves
+    from ...results.plots import PALETTE, octaves
 
     found, clock = document["results"]["bandwidth"], document["clock_mhz"]
     axes = figure.add_subplot()

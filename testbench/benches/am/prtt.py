@@ -15,8 +15,8 @@ from ....layouts.trace import TICKS, Activity
 from ...estimate.bulk import prtt_gap, prtt_send
 from ...estimate.compare import Row, check
 from ...estimate.fits import fit
-from ...report.document import cycles, number
-from ...report.tables import amount, micro, percent, table
+from ...results.document import cycles, number
+from ...results.tables import amount, micro, percent, table
 from ...truth.budget import ending_check, sends
 from ...truth.spans import spans
 from ...truth.steady import mean_own
@@ -141,7 +141,7 @@ def tables(document: Mapping[str, Any]) -> list[Any]:
 
 def draw(document: Mapping[str, Any], figure: Any) -> None:
     """The gap over size, and its line."""
-    from ...report.plots import INK, PALETTE, microseconds
+    from ...results.plots import INK, PALETTE, microseconds
 
     results = document["results"]
     axes = figure.add_subplot()

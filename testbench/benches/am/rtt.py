@@ -7,8 +7,8 @@ from typing import Any
 
 from ....layouts.description import Description
 from ...estimate.compare import check
-from ...report.document import cycles
-from ...report.tables import amount, micro, table
+from ...results.document import cycles
+from ...results.tables import amount, micro, table
 from ...truth.exchange import mean_legs
 from ...wording import counted
 from ..common.headline import Headline, Series
@@ -76,7 +76,7 @@ def tables(document: Mapping[str, Any]) -> list[Any]:
 
 def draw(document: Mapping[str, Any], figure: Any) -> None:
     """The legs of the round trip, stacked, one bar for each number of words."""
-    from ...report.plots import PALETTE
+    from ...results.plots import PALETTE
 
     axes = figure.add_subplot()
     truth = document["truth"]["words"]

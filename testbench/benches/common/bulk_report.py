@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from ...report.tables import amount, micro, table
+from ...results.tables import amount, micro, table
 from .headline import Headline, Series
 
 __all__ = ["draw", "headline", "series", "size_text", "tables"]
@@ -60,7 +60,7 @@ def tables(document: Mapping[str, Any]) -> list[Any]:
 
 def draw(document: Mapping[str, Any], figure: Any) -> None:
     """Time over size, and bandwidth over size."""
-    from ...report.plots import PALETTE, octaves, plain_log
+    from ...results.plots import PALETTE, octaves, plain_log
 
     clock = document["clock_mhz"]
     left, right = figure.subplots(1, 2)

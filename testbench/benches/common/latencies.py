@@ -13,8 +13,8 @@ from typing import Any
 from ....layouts.trace import TICKS
 from ...estimate.compare import check
 from ...estimate.one_way import half_trip
-from ...report.document import cycles
-from ...report.tables import amount, micro, table
+from ...results.document import cycles
+from ...results.tables import amount, micro, table
 from ...truth.breakdown import via_life
 from ...truth.messages import mean_half, trips
 from ...truth.spans import spans
@@ -109,7 +109,7 @@ class Latencies:
 
     def draw(self, document: Mapping[str, Any], figure: Any) -> None:
         """One line for each variant."""
-        from ...report.plots import line, microseconds, octaves, plain_log
+        from ...results.plots import line, microseconds, octaves, plain_log
 
         axes = figure.add_subplot()
         half = document["results"]["half"]

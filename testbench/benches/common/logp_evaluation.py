@@ -8,7 +8,7 @@ from typing import Any
 from ....layouts.trace import TICKS, Activity
 from ...estimate.compare import Row, check
 from ...estimate.logp import Curve, LogP, estimate
-from ...report.document import cycles
+from ...results.document import cycles
 from ...truth.bound import bound, shares
 from ...truth.breakdown import lives, mean_life
 from ...truth.budget import Budget, budget, ending_check, put_off, sends, usual

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from ...report.tables import amount, micro, percent, table
-from ...report.tables import shares as shares_table
+from ...results.tables import amount, micro, percent, table
+from ...results.tables import shares as shares_table
 from .headline import Headline, Series
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def tables(document: Mapping[str, Any]) -> list[Any]:
 
 def draw(document: Mapping[str, Any], figure: "Figure") -> None:
     """The signature: average cost of an issue over M, one curve for each D."""
-    from ...report.plots import INK, label_right, microseconds, octaves, plain_log, ramp
+    from ...results.plots import INK, label_right, microseconds, octaves, plain_log, ramp
 
     results = document["results"]
     curves = sorted(document["points"]["curves"], key=lambda run: run["delay"])

@@ -9,8 +9,8 @@ from ....layouts.trace import TICKS, Activity
 from ...estimate.compare import check
 from ...estimate.fairness import Fairness, fairness
 from ...estimate.logp import Curve, gap, regimes
-from ...report.document import cycles, number
-from ...report.tables import amount, micro, table
+from ...results.document import cycles, number
+from ...results.tables import amount, micro, table
 from ...truth.bound import bound, shares
 from ...truth.budget import sends
 from ...truth.service import Prediction, Service, plain_services, service_times
@@ -172,7 +172,7 @@ def draw_gaps(document: Mapping[str, Any], axes: Any, text: Callable[[str], str]
               ) -> None:
     """The measured gap over the number of nodes, with ``text`` beside each point; ``top`` is the
     upper end of the axis."""
-    from ...report.plots import PALETTE, microseconds
+    from ...results.plots import PALETTE, microseconds
 
     gaps = document["results"]["gap"]
     nodes = [int(count) for count in gaps]

@@ -6,8 +6,8 @@ from typing import Any
 
 from ....layouts.description import Description
 from ...estimate.compare import check
-from ...report.document import number
-from ...report.tables import table
+from ...results.document import number
+from ...results.tables import table
 from ...run.sent_again import loses
 from ..common.bulk_report import size_text
 from ..common.headline import Headline, Series

@@ -7,7 +7,7 @@ from typing import Any
 from ....layouts.description import Description
 from ....layouts.trace import TICKS
 from ...estimate.fairness import Fairness, fairness
-from ...report.document import number
+from ...results.document import number
 from ..common.bulk_report import size_text
 from ..common.streams import plain_shares
 from .traffic import Flow
@@ -82,7 +82,7 @@ def draw_goodput(figure: Any, results: Mapping[str, Mapping[str, Mapping[str, An
                  clock: float) -> Any:
     """Draw what ``key`` is, in MB/s, over how many there were, a line for each size of
     ``results``; return the axes."""
-    from ...report.plots import line
+    from ...results.plots import line
 
     axes = figure.add_subplot()
     for index, (size, by_count) in enumerate(by_number(results)):

@@ -9,8 +9,8 @@ from ....layouts.description import Description
 from ....layouts.fabric import topology
 from ....layouts.trace import TICKS
 from ...estimate.compare import check
-from ...report.document import number
-from ...report.tables import table
+from ...results.document import number
+from ...results.tables import table
 from ...run.sent_again import loses
 from ...truth.service import OWN, from_many, plain_services, service_times
 from ...truth.spans import spans
@@ -141,7 +141,7 @@ def _bounds(by_senders: Sequence[tuple[str, Any]]) -> str:
 
 def draw(document: Mapping[str, Any], figure: Any) -> None:
     """Goodput over the number of senders, and its prediction."""
-    from ...report.plots import INK, line
+    from ...results.plots import INK, line
 
     lines, clock = _lines(document), document["clock_mhz"]
     axes = figure.add_subplot()

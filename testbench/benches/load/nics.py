@@ -10,8 +10,8 @@ from ....layouts.description import Description
 from ....layouts.trace import Block
 from ...estimate.compare import check
 from ...estimate.fairness import Fairness
-from ...report.document import number
-from ...report.tables import amount, table
+from ...results.document import number
+from ...results.tables import amount, table
 from ...truth.busy import services, union
 from ...wording import counted
 from ..common.bulk_report import size_text

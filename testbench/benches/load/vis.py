@@ -7,8 +7,8 @@ from typing import Any
 from ....layouts.description import Description
 from ....layouts.trace import TICKS
 from ...estimate.compare import check
-from ...report.document import number
-from ...report.tables import amount, micro, table
+from ...results.document import number
+from ...results.tables import amount, micro, table
 from ...run.sent_again import loses
 from ...wording import counted
 from ..common.bulk_report import size_text
@@ -132,7 +132,7 @@ def _each(document: Mapping[str, Any]) -> list[tuple[str, list[tuple[str, Any]]]
 
 def draw(document: Mapping[str, Any], figure: Any) -> None:
     """Bandwidth each way over VIs."""
-    from ...report.plots import line, octaves
+    from ...results.plots import line, octaves
 
     found, clock = _each(document), document["clock_mhz"]
     axes = figure.add_subplot()

@@ -8,7 +8,7 @@ from ....layouts.description import Description
 from ....layouts.trace import TICKS
 from ...errors import UserError
 from ...estimate.compare import check
-from ...report.document import cycles, number
+from ...results.document import cycles, number
 from ...truth.memory import contract, copy_ticks, port_bytes_per_cycle
 from ...wording import counted
 from .accesses import ACCESSES, measure_access, samples

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from ...report.tables import amount, percent, table
+from ...results.tables import amount, percent, table
 from ..common.headline import Headline, Series
 from .accesses import ACCESSES
 
@@ -79,7 +79,7 @@ def _fraction(text: Any) -> float:
 
 def draw(document: Mapping[str, Any], figure: Any) -> None:
     """Accesses as bars; beside them bandwidth and hand-over by number of CPUs."""
-    from ...report.plots import PALETTE, line
+    from ...results.plots import PALETTE, line
 
     clock, results = document["clock_mhz"], document["results"]
     left, right = figure.subplots(1, 2, width_ratios=(3, 2))

@@ -13,8 +13,8 @@ from ....layouts.description import Description
 from ....layouts.trace import TICKS
 from ...estimate.bulk import bandwidth
 from ...estimate.compare import check
-from ...report.document import cycles, number
-from ...report.tables import amount, micro, table
+from ...results.document import cycles, number
+from ...results.tables import amount, micro, table
 from .. import ONE_WAY
 from ..bandwidth import BUDGET, messages
 from ..common.bulk_report import size_text
@@ -143,7 +143,7 @@ def tables(document: Mapping[str, Any]) -> list[Any]:
 
 def draw(document: Mapping[str, Any], figure: Any) -> None:
     """Both over size."""
-    from ...report.plots import line, octaves
+    from ...results.plots import line, octaves
 
     results, clock = document["results"], document["clock_mhz"]
     axes = figure.add_subplot()

@@ -14,8 +14,8 @@ from ....layouts.description import Description
 from ....layouts.trace import TICKS
 from ...estimate.compare import check
 from ...estimate.one_way import half_trip
-from ...report.document import cycles, number
-from ...report.tables import amount, table
+from ...results.document import cycles, number
+from ...results.tables import amount, table
 from ..common.latencies import Latencies, Runs, ordered
 from .split import PARTS_SHOWN, by_kind, split
 

@@ -18,8 +18,8 @@ from ....layouts.description import Description
 from ....layouts.trace import TICKS
 from ...estimate.compare import check
 from ...estimate.loggp import ends
-from ...report.document import cycles, number
-from ...report.tables import amount, micro, table
+from ...results.document import cycles, number
+from ...results.tables import amount, micro, table
 from ..common.bulk_report import size_text
 from ..common.headline import Headline, Series
 from ..common.latencies import ordered
@@ -130,7 +130,7 @@ def tables(document: Mapping[str, Any]) -> list[Any]:
 
 def draw(document: Mapping[str, Any], figure: Any) -> None:
     """Times over size, with the predictions dashed."""
-    from ...report.plots import PALETTE, microseconds, octaves, plain_log
+    from ...results.plots import PALETTE, microseconds, octaves, plain_log
 
     results = document["results"]
     axes = figure.add_subplot()

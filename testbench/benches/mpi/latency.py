@@ -5,7 +5,7 @@ from typing import Any
 
 from ....layouts.description import Description
 from ...estimate.compare import check
-from ...report.document import number
+from ...results.document import number
 from ..common.bulk_report import size_text
 from ..common.latencies import Latencies, faster_than_light, ordered
 from ..common.transfers import sizes

@@ -16,8 +16,8 @@ from ....host.port.node import Node
 from ....layouts.description import Description
 from ....layouts.trace import TICKS
 from ...estimate.compare import check
-from ...report.document import cycles, number
-from ...report.tables import amount, table
+from ...results.document import cycles, number
+from ...results.tables import amount, table
 from ..common.bulk_report import size_text
 from ..common.headline import Headline, Series
 from ..common.latencies import ordered
@@ -103,7 +103,7 @@ def tables(document: Mapping[str, Any]) -> list[Any]:
 
 def draw(document: Mapping[str, Any], figure: Any) -> None:
     """The hidden part over size."""
-    from ...report.plots import line, octaves
+    from ...results.plots import line, octaves
 
     hidden = document["results"]["hidden"]
     axes = figure.add_subplot()

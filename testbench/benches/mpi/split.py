@@ -13,7 +13,7 @@ from ....host.mpi.costs import PARTS
 from ....host.port.costs import Costs
 from ....layouts.description import Description
 from ....layouts.trace import TICKS, Activity, Mark
-from ...report.tables import amount, table
+from ...results.tables import amount, table
 from ...truth.spans import spans
 
 __all__ = ["PARTS_SHOWN", "by_kind", "parts_table", "split"]

@@ -9,9 +9,9 @@ from ....layouts.description import Description
 from ....layouts.trace import TICKS
 from ...estimate.compare import check
 from ...estimate.one_way import few_sends, flight, half_trip, receive_overhead
-from ...report.document import cycles
-from ...report.tables import amount, micro, table
-from ...report.tables import shares as shares_table
+from ...results.document import cycles
+from ...results.tables import amount, micro, table
+from ...results.tables import shares as shares_table
 from ...truth.bound import bound, shares
 from ...truth.spans import spans
 from ...truth.steady import true_gap
@@ -83,7 +83,7 @@ def tables(document: Mapping[str, Any]) -> list[Any]:
 
 def draw(document: Mapping[str, Any], figure: Any) -> None:
     """The average cost of a send over the number of sends in a row, between o_s and g."""
-    from ...report.plots import INK, line, microseconds, octaves, plain_log
+    from ...results.plots import INK, line, microseconds, octaves, plain_log
 
     results, issued = document["results"], document["points"]["issued"]
     axes = figure.add_subplot()

@@ -13,9 +13,9 @@ from ....layouts.description import Description
 from ....layouts.trace import TICKS
 from ...estimate.compare import check
 from ...estimate.logp import Curve, LogP, estimate
-from ...report.document import cycles
-from ...report.tables import amount, micro, table
-from ...report.tables import shares as shares_table
+from ...results.document import cycles
+from ...results.tables import amount, micro, table
+from ...results.tables import shares as shares_table
 from ...truth.bound import bound, shares
 from ...truth.budget import sends
 from ...truth.spans import spans

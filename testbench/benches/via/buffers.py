@@ -9,8 +9,8 @@ from ....host.port.node import Node
 from ....host.via.attributes import MemAttributes
 from ....layouts.description import Description
 from ....layouts.trace import TICKS, Block, Kind
-from ...report.document import cycles, number
-from ...report.tables import amount, micro, table
+from ...results.document import cycles, number
+from ...results.tables import amount, micro, table
 from ..common.bulk_report import size_text
 from ..common.headline import Headline, Series
 from ..common.latencies import Latencies, ordered

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ....layouts.description import Description
-from ...report.document import number
+from ...results.document import number
 from ..common.headline import Series
 from ..common.latencies import Latencies
 from .pingpong import Plan, measure_plan

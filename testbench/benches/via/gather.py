@@ -6,8 +6,8 @@ from typing import Any
 
 from ....layouts.description import Description
 from ...estimate.one_way import growth
-from ...report.document import number
-from ...report.tables import amount
+from ...results.document import number
+from ...results.tables import amount
 from ..common.bulk_report import size_text
 from ..common.headline import Headline, Series
 from ..common.latencies import Latencies

@@ -18,7 +18,7 @@ from ...estimate.one_way import (
     half_trip,
     receive_overhead,
 )
-from ...report.document import cycles, number
+from ...results.document import cycles, number
 from ...truth.bound import bound, shares
 from ...truth.breakdown import via_life
 from ...truth.messages import Trip, mean_half, posted, trips

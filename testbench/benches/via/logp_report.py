@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from ...report.tables import amount, micro, percent, table
-from ...report.tables import shares as shares_table
+from ...results.tables import amount, micro, percent, table
+from ...results.tables import shares as shares_table
 from ..common.bulk_report import size_text
 from ..common.headline import Headline, Series
 from ..common.latencies import LEGS, ordered
@@ -62,7 +62,7 @@ def tables(document: Mapping[str, Any]) -> list[Any]:
 
 def draw(document: Mapping[str, Any], figure: Any) -> None:
     """The signature, and the parameters over size."""
-    from ...report.plots import INK, PALETTE, octaves, plain_log, ramp
+    from ...results.plots import INK, PALETTE, octaves, plain_log, ramp
 
     results = document["results"]
     left, right = figure.subplots(1, 2)

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from ...build import cache
+from ...simulators import cache
 from . import area, resets
 from .area import Area, by_block, by_instance
 from .collisions import without_collisions

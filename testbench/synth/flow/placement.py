@@ -9,7 +9,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from ...build import cache
+from ...simulators import cache
 from .device import over
 from .netlist import TOP, Netlist
 from .routing import BEGINS, ENDS, Routing

@@ -12,8 +12,8 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from ....firmware.tools import environment
-from ...build.verilator import Progress
 from ...errors import UserError
+from ...simulators.verilator import Progress
 
 __all__ = ["Mark", "Progress", "ToolError", "named", "need", "run", "tool_errors", "tool_version"]
 

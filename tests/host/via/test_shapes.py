@@ -7,7 +7,7 @@ import pytest
 from nicbed.testbench import benches
 from nicbed.testbench.backends.session import run_job
 from nicbed.testbench.descriptions import load as descriptions
-from nicbed.testbench.report import document as files
+from nicbed.testbench.results import document as files
 
 DOORBELL, TABLE, KERNEL = "via-doorbell", "via-table", "via-kernel"
 ENGINES = (DOORBELL, TABLE)

@@ -21,8 +21,8 @@ from nicbed.testbench.backends.board.backend import BoardBackend
 from nicbed.testbench.backends.board.line import Line
 from nicbed.testbench.backends.board.memory import PagedMemory
 from nicbed.testbench.backends.board.ports import simulated_port
-from nicbed.testbench.build.board import build_board
 from nicbed.testbench.lab import Lab
+from nicbed.testbench.simulators.board import build_board
 from nicbed.testbench.synth.identity import identity
 
 from tests.labs.board.frames import words_of

@@ -19,11 +19,11 @@ from nicbed.testbench.backends.board.backend import BoardBackend
 from nicbed.testbench.backends.board.line import Line, LineError
 from nicbed.testbench.backends.board.ports import SocketPort, open_port, simulated_port
 from nicbed.testbench.backends.session import RunError, run_job
-from nicbed.testbench.build import cache
-from nicbed.testbench.build.board import DIVISOR, board_key, build_board, compile_board
-from nicbed.testbench.build.verilog import convert
 from nicbed.testbench.descriptions import load as descriptions
 from nicbed.testbench.lab import Lab
+from nicbed.testbench.simulators import cache
+from nicbed.testbench.simulators.board import DIVISOR, board_key, build_board, compile_board
+from nicbed.testbench.simulators.verilog import convert
 from nicbed.testbench.synth.identity import identity
 from nicbed.testbench.synth.plan import FRAMES
 

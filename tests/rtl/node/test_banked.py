@@ -28,7 +28,7 @@ from amaranth.lib.wiring import In, Out
 from amaranth.sim import Simulator
 from nicbed.rtl.node.banked import Banked
 from nicbed.rtl.parts.block_ram import BlockRam
-from nicbed.testbench.build.verilog import rtlil
+from nicbed.testbench.simulators.verilog import rtlil
 
 from tests.labs.rows import more
 

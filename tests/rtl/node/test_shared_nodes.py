@@ -35,8 +35,8 @@ from nicbed.rtl.node.node import HostSide, Node
 from nicbed.rtl.node.shared_nodes import SharedNodes, Turn
 from nicbed.rtl.parts.flit import FlitStream
 from nicbed.rtl.parts.trace_sink import TracePort
-from nicbed.testbench.build import verilog
 from nicbed.testbench.descriptions.load import for_layer, load
+from nicbed.testbench.simulators import verilog
 
 from tests.labs.rows import more
 

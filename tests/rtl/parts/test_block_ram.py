@@ -12,7 +12,7 @@ from amaranth.sim import Simulator
 from nicbed.layouts.description import Description
 from nicbed.rtl.parts.block_ram import BlockRam
 from nicbed.testbench.backends.session import run_job
-from nicbed.testbench.build.verilog import rtlil
+from nicbed.testbench.simulators.verilog import rtlil
 
 from tests.labs.rows import more
 from tests.models.unkind_target import UnkindTarget, unkindly

@@ -4,9 +4,9 @@ import io
 
 import pytest
 from nicbed.testbench.apps import report
-from nicbed.testbench.report.document import plain
-from nicbed.testbench.report.plots import render
-from nicbed.testbench.report.tables import PIPE_WIDTH, checks
+from nicbed.testbench.results.document import plain
+from nicbed.testbench.results.plots import render
+from nicbed.testbench.results.tables import PIPE_WIDTH, checks
 from rich.console import Console
 
 from tests.programs.apps import run_app

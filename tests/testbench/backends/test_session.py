@@ -14,8 +14,8 @@ import pytest
 from nicbed.layouts.description import Description, Fabric, Link, Memory
 from nicbed.rtl.target import Target
 from nicbed.testbench.backends.session import RunError, run_job
-from nicbed.testbench.build import cache, simulator
-from nicbed.testbench.build.verilog import rtlil
+from nicbed.testbench.simulators import cache, simulator
+from nicbed.testbench.simulators.verilog import rtlil
 
 from tests.labs.rows import more
 
@@ -361,7 +361,7 @@ def test_waveform_is_recorded_and_changes_nothing(sim, tmp_path, request):
 
 
 def test_missing_icarus_is_said_in_one_line(monkeypatch):
-    from nicbed.testbench.build import icarus
+    from nicbed.testbench.simulators import icarus
     icarus.icarus_version.cache_clear()
     monkeypatch.setenv("PATH", "/nowhere")
     with pytest.raises(RunError, match="no Icarus Verilog here: install it with"):

@@ -6,9 +6,9 @@ import json
 import pytest
 from nicbed.testbench import benches
 from nicbed.testbench.descriptions import load as descriptions
-from nicbed.testbench.report import document as files
-from nicbed.testbench.report import plots
-from nicbed.testbench.report.tables import checks, console
+from nicbed.testbench.results import document as files
+from nicbed.testbench.results import plots
+from nicbed.testbench.results.tables import checks, console
 
 from tests.labs.model import ModelLab
 

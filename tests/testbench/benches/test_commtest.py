@@ -32,7 +32,7 @@ from nicbed.testbench.benches.mpi.commtest.protocols import (
     by_name,
 )
 from nicbed.testbench.descriptions import load as descriptions
-from nicbed.testbench.report.plots import render
+from nicbed.testbench.results.plots import render
 
 from tests.labs.model import ModelLab
 from tests.labs.rows import more

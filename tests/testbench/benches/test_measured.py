@@ -14,7 +14,7 @@ from nicbed.layouts.description import Description
 from nicbed.testbench.backends.session import run_job
 from nicbed.testbench.benches import get
 from nicbed.testbench.descriptions import load as descriptions
-from nicbed.testbench.report import document as files
+from nicbed.testbench.results import document as files
 
 SMALL = {"issues": 256, "words": 1, "delays": ["0", "1/16", "1/4", "1", "3/2", "2"]}
 POLL = 2.0

@@ -11,9 +11,9 @@ from nicbed.testbench.benches import get
 from nicbed.testbench.benches.memory.machines import MACHINES, compared
 from nicbed.testbench.descriptions import load as descriptions
 from nicbed.testbench.errors import UserError
-from nicbed.testbench.report import document as files
-from nicbed.testbench.report import plots
-from nicbed.testbench.report.tables import console
+from nicbed.testbench.results import document as files
+from nicbed.testbench.results import plots
+from nicbed.testbench.results.tables import console
 
 from tests.labs.model import ModelLab
 from tests.labs.rows import more

@@ -15,9 +15,9 @@ from nicbed.testbench.benches.common.one_nic import OneNic
 from nicbed.testbench.descriptions import load as descriptions
 from nicbed.testbench.errors import UserError
 from nicbed.testbench.lab import Run
-from nicbed.testbench.report import document as files
-from nicbed.testbench.report import plots
-from nicbed.testbench.report.tables import console
+from nicbed.testbench.results import document as files
+from nicbed.testbench.results import plots
+from nicbed.testbench.results.tables import console
 from nicbed.testbench.testbed.bed import Testbed
 from nicbed.testbench.testbed.result import Result
 

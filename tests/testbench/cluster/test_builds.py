@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 from nicbed.firmware import build as firmware
 from nicbed.testbench.backends import session
-from nicbed.testbench.build import cache, simulator
 from nicbed.testbench.cluster import builds, worker
 from nicbed.testbench.cluster.executor import Link
 from nicbed.testbench.errors import UserError
-from nicbed.testbench.study.executor import Ended, Keeping
+from nicbed.testbench.simulators import cache, simulator
+from nicbed.testbench.sweeps.executor import Ended, Keeping
 from nicbed.testbench.testbed.bed import Testbed
 
 pytest.importorskip("distributed")

@@ -13,12 +13,12 @@ from typing import Any
 
 import pytest
 from nicbed import UserError, load, optimise, sweep
-from nicbed.testbench.build import simulator
 from nicbed.testbench.cluster import connection, executor
 from nicbed.testbench.cluster.executor import Cluster
+from nicbed.testbench.simulators import simulator
 from nicbed.testbench.store import Store
-from nicbed.testbench.study import Local, Outcome, Plan, Task, measured, planned, prepare
-from nicbed.testbench.study.executor import Ended, Keeping
+from nicbed.testbench.sweeps import Local, Outcome, Plan, Task, measured, planned, prepare
+from nicbed.testbench.sweeps.executor import Ended, Keeping
 from nicbed.testbench.testbed.measurement import Measurement
 
 from tests.testbench.test_cli import nicbed

@@ -11,7 +11,7 @@ from nicbed.testbench import benches
 from nicbed.testbench.benches.common.headline import Headline, Series
 from nicbed.testbench.commands import compare
 from nicbed.testbench.errors import UserError
-from nicbed.testbench.report import comparison
+from nicbed.testbench.results import comparison
 from nicbed.testbench.testbed.bed import Testbed
 from nicbed.testbench.testbed.result import Result
 
@@ -196,7 +196,7 @@ def test_a_figure_that_one_run_does_not_show():
 
 
 def test_lines_and_bars_are_drawn():
-    from nicbed.testbench.report import plots
+    from nicbed.testbench.results import plots
 
     bench = benches.get("rtt")
     told = Told()
@@ -213,7 +213,7 @@ def test_equal_lines_do_not_hide_each_other():
 
     from matplotlib.colors import to_rgb
     from matplotlib.image import imread
-    from nicbed.testbench.report import plots
+    from nicbed.testbench.results import plots
 
     told = Told()
     told.series = lambda document: Series("n", "y", [(1, 2.0), (2, 8.0), (4, 50.0)], log=True)

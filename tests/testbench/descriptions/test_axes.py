@@ -9,8 +9,8 @@ from nicbed.testbench.commands import profile
 from nicbed.testbench.descriptions import axes
 from nicbed.testbench.descriptions import load as descriptions
 from nicbed.testbench.errors import UserError
-from nicbed.testbench.report import axes as report
-from nicbed.testbench.report import document as files
+from nicbed.testbench.results import axes as report
+from nicbed.testbench.results import document as files
 
 from tests.labs.rows import more
 

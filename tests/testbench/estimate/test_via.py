@@ -11,9 +11,9 @@ from nicbed.testbench.benches.common.latencies import Latencies, faster_than_lig
 from nicbed.testbench.benches.via import logp_report
 from nicbed.testbench.benches.via.logp_evaluation import evaluate
 from nicbed.testbench.estimate.one_way import counting_loop, half_trip, receive_overhead
-from nicbed.testbench.report import document as files
-from nicbed.testbench.report import plots
-from nicbed.testbench.report.tables import console
+from nicbed.testbench.results import document as files
+from nicbed.testbench.results import plots
+from nicbed.testbench.results.tables import console
 from nicbed.testbench.truth.breakdown import via_life
 from nicbed.testbench.truth.messages import mean_half, trips
 from nicbed.testbench.truth.spans import spans
@@ -262,7 +262,7 @@ def test_what_no_event_tells_of_a_life_is_said():
 
 
 def test_lives_are_told_side_by_side():
-    from nicbed.testbench.report.tables import lives
+    from nicbed.testbench.results.tables import lives
 
     made = lives({"plain, 4 B": [{"stage": "a", "cycles": 2.0}, {"stage": "c", "cycles": 3.0}],
                   "new, 4 B": [{"stage": "a", "cycles": 1.0}, {"stage": "b", "cycles": 5.0},

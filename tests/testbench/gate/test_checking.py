@@ -10,7 +10,7 @@ from nicbed.testbench.gate.checking import check, compare
 from nicbed.testbench.gate.file import Entry, Value
 from nicbed.testbench.gate.record import Kept
 from nicbed.testbench.gate.report import junit, lines, markdown, summary, text
-from nicbed.testbench.report.tables import console
+from nicbed.testbench.results.tables import console
 
 from tests.testbench.gate.fakes import CONFIG, KEPT, MOVED, SPLIT, now
 

@@ -5,7 +5,7 @@ from xml.etree import ElementTree
 import pytest
 from nicbed.testbench.gate.checking import Finding, Row
 from nicbed.testbench.gate.report import junit, lines, markdown, said, summary, text
-from nicbed.testbench.report.tables import console
+from nicbed.testbench.results.tables import console
 
 SAME = Row("logp", "o_s", 20.5, 20.5)
 MORE = Row("logp", "g", 50, 60)

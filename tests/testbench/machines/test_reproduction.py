@@ -16,7 +16,7 @@ from nicbed.testbench.machines.page import PAGE, images, markdown
 from nicbed.testbench.machines.plots import DRAWINGS, against
 from nicbed.testbench.machines.quantities import QUANTITIES
 from nicbed.testbench.machines.reproduction import Measured
-from nicbed.testbench.report import plots
+from nicbed.testbench.results import plots
 
 from tests.labs.rows import more
 from tests.testbench.machines.test_studies import TABLE

@@ -16,11 +16,11 @@ from nicbed.testbench.optimise.file import read
 from nicbed.testbench.optimise.front import unbeaten
 from nicbed.testbench.optimise.plots import drawing
 from nicbed.testbench.optimise.space import Space
-from nicbed.testbench.report import document as files
-from nicbed.testbench.report.plots import render
+from nicbed.testbench.results import document as files
+from nicbed.testbench.results.plots import render
 from nicbed.testbench.store import Store
-from nicbed.testbench.study import Local, Outcome, Task
-from nicbed.testbench.study.constraint import Constraint
+from nicbed.testbench.sweeps import Local, Outcome, Task
+from nicbed.testbench.sweeps.constraint import Constraint
 from nicbed.testbench.synth import nic
 from nicbed.testbench.testbed.bed import Testbed
 from nicbed.testbench.testbed.measurement import Measurement

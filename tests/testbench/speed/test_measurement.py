@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from nicbed.testbench.descriptions import load as descriptions
-from nicbed.testbench.report.speed import KILOBYTE, show
+from nicbed.testbench.results.speed import KILOBYTE, show
 from nicbed.testbench.run.sent_again import Account
 from nicbed.testbench.speed import measurement
 from nicbed.testbench.speed.workloads import LARGER

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from nicbed import Testbed, UserError
 from nicbed.testbench.backends import kept as simulators
-from nicbed.testbench.report import document as files
+from nicbed.testbench.results import document as files
 from nicbed.testbench.store import Store, Trouble, key, standard
 from nicbed.testbench.store.store import age
 from nicbed.testbench.store.upkeep import Kept, kept, parse_age, parse_size, prune, verify
@@ -92,7 +92,7 @@ def test_a_key_is_all_that_can_change_a_result(bed: Counted, monkeypatch: pytest
 
 @pytest.mark.parametrize("name", ["layouts/trace.py", "rtl/target.py", "firmware/am/main.c",
                                   "host/am/gam.py", "testbench/truth/spans.py",
-                                  "testbench/lab.py", "testbench/report/document.py"])
+                                  "testbench/lab.py", "testbench/results/document.py"])
 def test_the_sources_that_count(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
                                 ) -> None:
     """Each changed byte of them is another hash."""
@@ -340,7 +340,7 @@ def test_pruning_by_age_and_size(tmp_path: Path, older: float | None, larger: in
 
 def test_builds_are_kept_things_and_prune_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
                                                 ) -> None:
-    from nicbed.testbench.build import cache
+    from nicbed.testbench.simulators import cache
 
     monkeypatch.setenv("NICBED_CACHE", str(tmp_path))
     cache.entry("verilator", ["old"], lambda place: (place / "big").write_bytes(b"x" * 100))

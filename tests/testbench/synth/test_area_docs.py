@@ -4,7 +4,7 @@ import pytest
 from amaranth.hdl import Module, Signal
 from amaranth.lib import memory, wiring
 from amaranth.lib.wiring import In, Out
-from nicbed.testbench.build.verilog import rtlil
+from nicbed.testbench.simulators.verilog import rtlil
 from nicbed.testbench.synth import area_docs
 from nicbed.testbench.synth.area_docs import NICS, PAGE, blocks, markdown, measure, parse, planned
 from nicbed.testbench.synth.flow.area import Area, by_instance, totals

@@ -6,8 +6,8 @@ from types import SimpleNamespace
 
 import pytest
 from nicbed.testbench import cli
-from nicbed.testbench.build import board as board_build
 from nicbed.testbench.errors import UserError
+from nicbed.testbench.simulators import board as board_build
 from nicbed.testbench.synth import gates, gates_command
 from nicbed.testbench.synth.flow import tools
 

@@ -8,8 +8,8 @@ from nicbed import Testbed, UserError
 from nicbed.testbench.gate import file as gates
 from nicbed.testbench.gate.measuring import measured as gated
 from nicbed.testbench.store import Store, key
-from nicbed.testbench.study import Local, measured, planned
-from nicbed.testbench.study.sweep import prepare
+from nicbed.testbench.sweeps import Local, measured, planned
+from nicbed.testbench.sweeps.sweep import prepare
 from nicbed.testbench.synth import nic
 from nicbed.testbench.synth.flow.area import Area
 from nicbed.testbench.synth.flow.netlist import Netlist

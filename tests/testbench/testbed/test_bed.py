@@ -12,9 +12,9 @@ import nicbed
 import pytest
 from nicbed import RunError, Testbed, UserError
 from nicbed.testbench.backends import kept
-from nicbed.testbench.build.simulator import same_simulator
 from nicbed.testbench.descriptions.load import for_layer
 from nicbed.testbench.lab import Run
+from nicbed.testbench.simulators.simulator import same_simulator
 from nicbed.testbench.timeline.reading import read
 
 from tests.programs import short_logp

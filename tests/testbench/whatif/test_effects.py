@@ -5,8 +5,8 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from nicbed.testbench.report import plots
-from nicbed.testbench.report.tables import console
+from nicbed.testbench.results import plots
+from nicbed.testbench.results.tables import console
 from nicbed.testbench.whatif.effects import (
     Effect,
     Probed,

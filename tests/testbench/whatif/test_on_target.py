@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from nicbed.testbench.errors import UserError
 from nicbed.testbench.store import Store
-from nicbed.testbench.study import Local, Outcome, Task
+from nicbed.testbench.sweeps import Local, Outcome, Task
 from nicbed.testbench.whatif import Question, ask
 
 PATTERNS = ("link.latency", "cpu.load", "cpu.trap")

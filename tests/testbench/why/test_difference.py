@@ -6,8 +6,8 @@ from fractions import Fraction
 
 import pytest
 from nicbed.layouts.trace import Block, Event, Kind
-from nicbed.testbench.report import plots
-from nicbed.testbench.report.tables import console
+from nicbed.testbench.results import plots
+from nicbed.testbench.results.tables import console
 from nicbed.testbench.why.difference import difference, parting
 from nicbed.testbench.why.observation import Observation
 from nicbed.testbench.why.report import draw, lines

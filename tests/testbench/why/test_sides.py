@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from nicbed.testbench.errors import UserError
-from nicbed.testbench.report import document as files
+from nicbed.testbench.results import document as files
 from nicbed.testbench.why import common_layer, difference, observe
 from nicbed.testbench.why.local import described
 from nicbed.testbench.why.observation import Observation

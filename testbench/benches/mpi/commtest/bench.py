@@ -7,7 +7,7 @@ from typing import Any
 from .....layouts.description import Description
 from .....layouts.trace import TICKS
 from ....estimate.compare import check
-from ....report.document import cycles, number
+from ....results.document import cycles, number
 from .exchange import Plan, measure_exchanges, wrong_calls
 from .grid import BASE, WITHIN, Cell, cells_of, full_grid, reduced_grid
 from .model import dominated, fit, ranked

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ....report.tables import amount, micro, table
+from ....results.tables import amount, micro, table
 from ...common.bulk_report import size_text
 from ...common.headline import Headline, Series
 from .exchange import COLD, MODES
@@ -139,7 +139,7 @@ def _by_size(document: Mapping[str, Any], name: str) -> dict[int, float]:
 
 def draw(document: Mapping[str, Any], figure: Any) -> None:
     """Swap bandwidth over message size, a panel for each kind of protocols."""
-    from ....report.plots import line, octaves
+    from ....results.plots import line, octaves
 
     panels = figure.subplots(1, 2, sharey=True)
     most = 0.0

@@ -28,9 +28,9 @@ from nicbed.rtl.processor.core.enabled_core import with_enable
 from nicbed.rtl.processor.core.verilog import CORE_MODULES, core_verilog
 from nicbed.rtl.processor.subsystem import Processor
 from nicbed.rtl.processor.types import CoreBus
-from nicbed.testbench.build import cache as build_cache
-from nicbed.testbench.build.verilator import Compilation, compile_all, verilate
-from nicbed.testbench.build.verilog import instances, module_files, rtlil, to_verilog
+from nicbed.testbench.simulators import cache as build_cache
+from nicbed.testbench.simulators.verilator import Compilation, compile_all, verilate
+from nicbed.testbench.simulators.verilog import instances, module_files, rtlil, to_verilog
 
 from tests.labs.processor import CORES, HERE, assemble, describe
 from tests.labs.rows import more

@@ -13,7 +13,7 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In, connect, flipped
 from nicbed.rtl.processor.memory.nic_memory import NicMemory
 from nicbed.rtl.processor.types import WidePort
-from nicbed.testbench.build.verilog import rtlil
+from nicbed.testbench.simulators.verilog import rtlil
 
 from tests.labs.control_bench import simulate
 

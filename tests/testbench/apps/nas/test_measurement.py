@@ -11,9 +11,9 @@ from nicbed.layouts.description import Description
 from nicbed.layouts.trace import TICKS
 from nicbed.testbench.apps.nas import report
 from nicbed.testbench.apps.nas.measurement import BINS, evaluate
-from nicbed.testbench.report import document as files
-from nicbed.testbench.report.plots import render
-from nicbed.testbench.report.tables import PIPE_WIDTH
+from nicbed.testbench.results import document as files
+from nicbed.testbench.results.plots import render
+from nicbed.testbench.results.tables import PIPE_WIDTH
 from rich.console import Console
 
 from tests.models.mpi_world import World

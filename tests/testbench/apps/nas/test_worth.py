@@ -18,8 +18,8 @@ from nicbed.testbench.commands.worth import run_worth
 from nicbed.testbench.descriptions import load
 from nicbed.testbench.errors import UserError
 from nicbed.testbench.lab import apply_settings
-from nicbed.testbench.report.document import plain
-from nicbed.testbench.report.plots import render
+from nicbed.testbench.results.document import plain
+from nicbed.testbench.results.plots import render
 from rich.console import Console
 
 from tests.labs.model import ModelLab

@@ -2,7 +2,7 @@
 
 import pytest
 from nicbed import Testbed, UserError
-from nicbed.testbench.report.document import ESTIMATED
+from nicbed.testbench.results.document import ESTIMATED
 
 PROGRAM = """
 from nicbed.host.am import Gam
