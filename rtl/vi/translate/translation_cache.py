@@ -6,7 +6,7 @@ from amaranth.lib.wiring import In, Out
 from amaranth.utils import ceil_log2
 
 from ....layouts.via import INDEX_BITS
-from .table import TranslationEntry
+from .translation_table import TranslationEntry
 
 __all__ = ["CacheFill", "CacheLook", "TranslationCache"]
 

@@ -10,7 +10,7 @@ from ....layouts.trace import Block, Kind
 from ...nic.fifos.receive_fifo import OVERFLOW, ReceiveWord
 from ...parts.flit import Header
 from ..types import WIDE_ADDRESS_BITS
-from .engine import EngineBlock
+from .engine_block import EngineBlock
 
 __all__ = ["NicReceive"]
 

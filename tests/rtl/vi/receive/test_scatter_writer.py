@@ -10,8 +10,8 @@ from amaranth.hdl import Module
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 from cocotb.triggers import RisingEdge
-from nicbed.rtl.vi.receive.packet_data import PacketTurn, PacketWord, PacketWords
-from nicbed.rtl.vi.receive.scatter import ScatterRequest, ScatterRun, ScatterWriter
+from nicbed.rtl.vi.receive.packet_words import PacketTurn, PacketWord, PacketWords
+from nicbed.rtl.vi.receive.scatter_writer import ScatterRequest, ScatterRun, ScatterWriter
 from nicbed.rtl.vi.types import Access, VirtualMemory
 
 from tests.labs.bench import Source, cycles, pack, parameters, reset_and_clock, run_bench, seed

@@ -6,7 +6,7 @@ from typing import Any
 import cocotb
 import pytest
 from cocotb.triggers import RisingEdge
-from nicbed.rtl.parts.align import Aligner
+from nicbed.rtl.parts.aligner import Aligner
 
 from tests.labs.bench import (
     Sink,

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from amaranth.hdl import Elaboratable, Module, Signal
 from amaranth.sim import Simulator
-from nicbed.rtl.cpu.coherence import AddressBus, Stored, covers
+from nicbed.rtl.cpu.address_bus import AddressBus, Stored, covers
 
 LINES = 3
 """Few, so that caches often want the same one."""

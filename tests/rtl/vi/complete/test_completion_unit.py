@@ -7,8 +7,8 @@ import cocotb
 import pytest
 from nicbed.layouts.trace import Block, Kind
 from nicbed.layouts.via import ADDRESS, CQ_ARM, CQ_CONFIG, CQ_CONSUMED, CQ_ENTRY, Event, Status
-from nicbed.rtl.vi.complete.completion import CompletionUnit
-from nicbed.rtl.vi.complete.queues import CompletionQueues
+from nicbed.rtl.vi.complete.completion_queues import CompletionQueues
+from nicbed.rtl.vi.complete.completion_unit import CompletionUnit
 from nicbed.rtl.vi.types import Arm, Break, Completion, Control, ControlAction, EngineEvent
 
 from tests.labs.bench import (

@@ -8,7 +8,7 @@ import pytest
 from nicbed.layouts.processor import StartFlag
 from nicbed.layouts.trace import Kind
 from nicbed.rtl.parts.flit import Flit
-from nicbed.rtl.processor.engines.send import NicSend
+from nicbed.rtl.processor.engines.nic_send import NicSend
 
 from tests.labs.bench import (
     Monitor,

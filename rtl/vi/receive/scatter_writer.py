@@ -7,7 +7,7 @@ from amaranth.lib.wiring import In, Out
 from ....layouts.packet import TRACE_BITS
 from ....layouts.via import VA_BITS
 from ..types import Access, Address, VirtualMemory
-from .packet_data import Arriving
+from .packet_words import Arriving
 
 __all__ = ["ScatterRequest", "ScatterRun", "ScatterWriter"]
 

@@ -16,7 +16,7 @@ from ...parts.event import EventPort
 from ..types import EngineCommand, EnginePort, FirmwareAsks, MmioBus
 from .crash import CrashReport
 from .doorbells import DoorbellPort
-from .pending import PendingPort
+from .pending_bits import PendingPort
 
 __all__ = ["Mmio"]
 

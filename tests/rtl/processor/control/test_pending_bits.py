@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from nicbed.layouts.processor import Pending
-from nicbed.rtl.processor.control.pending import PENDING_BITS, PendingBits
+from nicbed.rtl.processor.control.pending_bits import PENDING_BITS, PendingBits
 
 from tests.labs.control_bench import simulate
 

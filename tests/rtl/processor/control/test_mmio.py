@@ -13,7 +13,7 @@ from nicbed.layouts.processor import (
     EngineRegister,
 )
 from nicbed.layouts.registers import Access
-from nicbed.rtl.processor.control.registers import Mmio
+from nicbed.rtl.processor.control.mmio import Mmio
 
 from tests.labs.control_bench import simulate
 

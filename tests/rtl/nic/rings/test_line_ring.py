@@ -9,7 +9,7 @@ from cocotb.triggers import RisingEdge
 from nicbed.layouts.packet import HEADER, Protocol
 from nicbed.layouts.rings import LINE_BYTES, LINE_WORD
 from nicbed.layouts.trace import Kind
-from nicbed.rtl.nic.rings.pulled_ring import LineRing
+from nicbed.rtl.nic.rings.line_ring import LineRing
 from nicbed.rtl.nic.rings.send_dma import SendDma
 
 from tests.labs.bench import Sink, cycles, parameters, reset_and_clock, run_bench, seed, within

@@ -10,11 +10,11 @@ from ...parts.event import EventPort
 from ..descriptors.segment_walk import Walking
 from ..types import Access, ContextRead, Control, ReceivedCounts, Reports, ToSender
 from .descriptor import Descriptors
-from .packet_data import PacketTurn
 from .packet_end import PacketEnd, errors_of
-from .scatter import ScatterRun
+from .packet_words import PacketTurn
+from .receive_state import ReceiveEntries
+from .scatter_writer import ScatterRun
 from .turn import Turn
-from .vi_state import ReceiveEntries
 
 __all__ = ["PacketMachine"]
 

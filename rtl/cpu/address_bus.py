@@ -8,9 +8,9 @@ from amaranth.lib.wiring import In, Out
 from amaranth.utils import ceil_log2
 
 from ...layouts.operations import CACHE_LINE
-from ..parts.arbiter import RoundRobin
+from ..parts.round_robin import RoundRobin
 from ..parts.sizes import check_count
-from .block_stores import PostedLine
+from .block_buffer import PostedLine
 
 __all__ = ["AddressBus", "CoherencePort", "Phase", "Stored", "covers"]
 

@@ -6,7 +6,7 @@ from typing import Any
 import cocotb
 import pytest
 from nicbed.layouts.operations import Flag, Op
-from nicbed.rtl.cpu.block_stores import BlockBuffer
+from nicbed.rtl.cpu.block_buffer import BlockBuffer
 from nicbed.rtl.cpu.host_port import HostPort
 
 from tests.labs.bench import run_bench

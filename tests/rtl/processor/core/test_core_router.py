@@ -9,7 +9,7 @@ from amaranth.hdl import Module
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 from nicbed.layouts.processor import HOST_BASE, MMIO_BASE
-from nicbed.rtl.processor.core.core_bus import CoreRouter
+from nicbed.rtl.processor.core.core_router import CoreRouter
 from nicbed.rtl.processor.memory.nic_memory import NicMemory
 from nicbed.rtl.processor.types import CoreBus, MmioBus, WidePort
 

@@ -6,8 +6,8 @@ from typing import Any
 import cocotb
 import pytest
 from cocotb.triggers import FallingEdge, RisingEdge
-from nicbed.rtl.bus.posted_writes import PioBeat, PostedBuffer
-from nicbed.rtl.cpu.interrupt import IrqDelay
+from nicbed.rtl.bus.posted_buffer import PioBeat, PostedBuffer
+from nicbed.rtl.cpu.irq_delay import IrqDelay
 from nicbed.rtl.parts.timing import Timing
 
 from tests.labs.bench import (

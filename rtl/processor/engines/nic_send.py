@@ -9,7 +9,7 @@ from ....layouts.trace import Block
 from ...parts.flit import Flit, FlitStream
 from ...parts.queue import Queue
 from ..types import WIDE_ADDRESS_BITS
-from .engine import EngineBlock
+from .engine_block import EngineBlock
 
 __all__ = ["NicSend"]
 

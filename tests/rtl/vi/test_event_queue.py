@@ -8,7 +8,7 @@ import cocotb
 import pytest
 from cocotb.triggers import RisingEdge
 from nicbed.layouts.via import EVENT, Event
-from nicbed.rtl.vi.events import EventQueue
+from nicbed.rtl.vi.event_queue import EventQueue
 from nicbed.rtl.vi.types import EngineEvent
 
 from tests.labs.bench import Source, cycles, parameters, reset_and_clock, run_bench, seed, unpack

@@ -4,7 +4,7 @@ import random
 
 import cocotb
 import pytest
-from nicbed.rtl.parts.arbiter import RoundRobin
+from nicbed.rtl.parts.round_robin import RoundRobin
 
 from tests.labs.bench import cycles, parameters, reset_and_clock, run_bench, seed
 from tests.labs.rows import more

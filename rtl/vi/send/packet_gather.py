@@ -6,7 +6,7 @@ from amaranth.lib.wiring import In, Out
 
 from ....layouts.packet import TRACE_BITS
 from ...bus.burst import Burst
-from ...parts.align import Aligner
+from ...parts.aligner import Aligner
 
 __all__ = ["PacketGather"]
 

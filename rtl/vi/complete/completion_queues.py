@@ -7,7 +7,7 @@ from amaranth.utils import ceil_log2
 
 from ....layouts.via import CQ_ARM, CQ_BITS, CQ_CONFIG, CQ_CONSUMED, VA_BITS
 from ...bus.pio import LastWrite, PageWrite
-from ...parts.distinct_queue import OnceQueue
+from ...parts.distinct_queue import DistinctQueue
 from ...parts.sizes import check_power_of_two
 from ..types import Address, CqSetup
 
@@ -107,7 +107,7 @@ class CompletionQueues(wiring.Component):
         m.submodules.consumed = consumed = memory.Memory(shape=COUNT_BITS, depth=depth, init=[])
         m.submodules.filled = filled = memory.Memory(shape=_Filled, depth=depth, init=[])
         m.submodules.armings = armings = memory.Memory(shape=_Arming, depth=depth, init=[])
-        m.submodules.waiting = waiting = OnceQueue(items=depth)
+        m.submodules.waiting = waiting = DistinctQueue(items=depth)
         wiring.connect(m, waiting.o, wiring.flipped(self.arm))
         # Registers, not memory, so that a reset disables all queues. `emptied` is the count that
         # the setting up of a queue gives to the appending side, which alone writes `filled`.
@@ -124,7 +124,8 @@ class CompletionQueues(wiring.Component):
         return m
 
     def _pio(self, m: Module, *, places: memory.Memory, consumed: memory.Memory,
-             armings: memory.Memory, waiting: OnceQueue, enabled: Signal, empties: Signal) -> None:
+             armings: memory.Memory, waiting: DistinctQueue, enabled: Signal,
+             empties: Signal) -> None:
         """Writes of software. All of them take effect in the next cycle, in order."""
         owner = places.read_port()
         place = places.write_port()

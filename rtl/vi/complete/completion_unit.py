@@ -8,9 +8,9 @@ from amaranth.utils import ceil_log2
 from ....layouts.trace import Block, Kind
 from ....layouts.via import CONTROL_BYTES, CQ_BITS, CQ_ENTRY, DESCRIPTOR_ALIGN, Event, Status
 from ...bus.pio import PageWrite
-from ...parts.arbiter import RoundRobin
-from ...parts.distinct_queue import OnceQueue
+from ...parts.distinct_queue import DistinctQueue
 from ...parts.event import EventPort
+from ...parts.round_robin import RoundRobin
 from ...parts.sizes import check_power_of_two, check_vis
 from ..types import (
     Access,
@@ -24,8 +24,8 @@ from ..types import (
     EngineEvent,
     VirtualMemory,
 )
-from .counts import COUNT_BITS, CompletionCounts
-from .queues import CompletionQueues
+from .completion_counts import COUNT_BITS, CompletionCounts
+from .completion_queues import CompletionQueues
 
 __all__ = ["CompletionUnit"]
 
@@ -131,7 +131,7 @@ class CompletionUnit(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         m = Module()
         m.submodules.queues = queues = CompletionQueues(cqs=self._cqs)
-        m.submodules.breaks = breaks = OnceQueue(items=2 * self._vis)
+        m.submodules.breaks = breaks = DistinctQueue(items=2 * self._vis)
         wiring.connect(m, wiring.flipped(self.pages), queues.pages)
         self._job = job = _Job()
         m.submodules.counts = counts = CompletionCounts(vis=self._vis)
