@@ -1,6 +1,6 @@
 """Bursts: the interface between an initiator (host port, DMA engine) and a target (bus, memory)."""
 
-from amaranth.hdl import Mux, Value, unsigned
+from amaranth.hdl import Mux, Value
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -106,7 +106,7 @@ class Burst(wiring.Signature):
         super().__init__({
             "request": Out(stream.Signature(BurstRequest if today else request)),
             "write": Out(stream.Signature(BurstWord if jumps else word)),
-            "read": In(stream.Signature(read if tag else unsigned(8 * width))),
+            "read": In(stream.Signature(read if tag else 8 * width)),
             "done": In(1),
             **({"done_tag": In(tag["tag"])} if tag else {}),
         })

@@ -58,9 +58,9 @@ class NicSide(wiring.Signature):
     link_width : :class:`int`
         Bytes of a flit: 8, 16, 32 or 64.
     irqs : :class:`int`
-        Interrupt lines, 0 to 16.
+        Interrupt lines, 0 to MAX_CPUS.
     cpus : :class:`int`
-        Host ports of the node, 1 to 16.
+        Host ports of the node, 1 to MAX_CPUS.
     events : :class:`int`
         Ports for trace events.
     own : :class:`~amaranth.lib.data.StructLayout`, optional
