@@ -185,7 +185,7 @@ class MemoryController(wiring.Component):
         self._initiators = initiators + writers
         self._words = words
         super().__init__({
-            "burst": In(Burst).array(initiators + writers),
+            "burst": In(Burst()).array(initiators + writers),
             "lock": In(1).array(initiators + writers),
             "port": Out(MemoryPort(words)),
             "snoop": Out(Snoop),

@@ -62,7 +62,7 @@ class BlockBuffer(wiring.Component):
             "address": In(32),
             "ready": Out(1),
             "posted": Out(PostedLine),
-            "memory": Out(Burst),
+            "memory": Out(Burst()),
         })
 
     @property

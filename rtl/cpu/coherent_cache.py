@@ -147,7 +147,7 @@ class CoherentCache(wiring.Component):
             "reads": Out(1),
             "word": Out(64),
             "stale": Out(1),
-            "memory": Out(Burst),
+            "memory": Out(Burst()),
             "snoop": In(Snoop),
             "news": In(Stored).array(peers),
             "bus": Out(CoherencePort),

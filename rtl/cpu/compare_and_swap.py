@@ -33,7 +33,7 @@ class CompareAndSwap(wiring.Component):
     replacement: In(64)
     done: Out(1)
     old: Out(64)
-    memory: Out(Burst)
+    memory: Out(Burst())
     lock: Out(1)
 
     def elaborate(self, platform: object) -> Module:

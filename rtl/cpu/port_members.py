@@ -136,7 +136,7 @@ class PortMembers(wiring.Component):
         super().__init__({
             "host": In(HostSide),
             "pio": Out(PioInitiator) if nics == 1 else Out(PioInitiator).array(nics),
-            "memory": Out(Burst),
+            "memory": Out(Burst()),
             "lock": Out(1),
             "snoop": In(Snoop),
             "taken": Out(LineTaken),
@@ -145,7 +145,7 @@ class PortMembers(wiring.Component):
             "timing": In(Timing),
             **({"bus": Out(CoherencePort), "stored": Out(Stored),
                 "news": In(Stored).array(peers)} if peers else {}),
-            **({"block_memory": Out(Burst), "posted": Out(PostedLine)} if block_stores else {}),
+            **({"block_memory": Out(Burst()), "posted": Out(PostedLine)} if block_stores else {}),
         })
 
     @property

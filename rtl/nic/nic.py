@@ -10,14 +10,14 @@ from amaranth.lib.wiring import In, Out, connect, flipped
 
 from ...layouts.description import Description
 from ...layouts.packet import Protocol
-from ...layouts.processor import CRASH, CRASH_WORDS
+from ...layouts.processor import CRASH
 from ...layouts.rings import LINE_BYTES
 from ...layouts.trace import Block, Kind
 from ..bus.burst import Burst
 from ..bus.pio import PioTarget
 from ..bus.watch import Watch, by_cpu, of_each_cpu
+from ..node.nic_side import LinkSide, ProcessorSide
 from ..parts.event import EventPort
-from ..parts.flit import FlitStream
 from ..parts.timing import Timing
 from ..processor.processor import Processor
 from ..vi.engine import Engine
@@ -33,23 +33,7 @@ from .rings.no_send_dma import NoSendDma
 from .rings.receive_dma import ReceiveDma
 from .rings.send_dma import SendDma
 
-__all__ = ["LinkSide", "Nic", "ProcessorSide"]
-
-LinkSide = wiring.Signature({
-    "tx": Out(FlitStream),
-    "rx": In(FlitStream),
-    "credit_stall": In(1),
-})
-"""The NIC's side of its link: packets to and from it, with CRC; the link to ``tx`` has a flit and
-no credit."""
-
-ProcessorSide = wiring.Signature({
-    "profile": In(1),
-    "crashed": Out(1),
-    "crash": Out(32 * CRASH_WORDS),
-})
-"""What the run of a target sees of a NIC's processor: whether its cycles are to be counted by
-program counter; it has stopped for good, and how."""
+__all__ = ["Nic"]
 
 _EVENT_SOURCES = (Block.SEND_PIO, Block.SEND_PIO, Block.SEND_DMA, Block.RECEIVE_LINK,
                   Block.RECEIVE_LINK, Block.RECEIVE_DMA, Block.RECEIVE_PIO, Block.RECEIVE_PIO)
@@ -88,7 +72,7 @@ class Nic(wiring.Component):
     Members
     -------
     pio : In(PioTarget)
-        From the host bus.
+        From the host bus; always ready, and an answer comes in the next cycle.
     dma : Out(Burst), an array
         To host memory: the send ring's, the receive ring's, then the VI engine's or the
         processor's. All may be busy at the same time.
@@ -138,8 +122,8 @@ class Nic(wiring.Component):
         attached = self._engine or self._processor
         super().__init__({
             "pio": In(PioTarget),
-            "dma": Out(Burst).array(2 + (attached.DMA if attached else 0)),
-            "link": Out(LinkSide),
+            "dma": Out(Burst()).array(2 + (attached.DMA if attached else 0)),
+            "link": Out(LinkSide()),
             "irq": Out(1),
             "node": In(8),
             "timing": In(Timing),

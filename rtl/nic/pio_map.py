@@ -134,8 +134,10 @@ class PioMap:
             send.data.eq(pio.data),
             send.trace.eq(pio.trace),
             file.values.send_space.eq(send.space),
-            pio.read.eq(file.access.read | receive.data | self._nic_memory_read),
+            pio.ready.eq(1),
+            pio.answer.data.eq(file.access.read | receive.data | self._nic_memory_read),
         ]
+        m.d.sync += pio.answer.valid.eq(pio.valid & ~pio.write)
         # All that is here belongs to the kernel.
         ours = pio.valid & (pio.address[16:] == 0)
         allowed = pio.process == 0

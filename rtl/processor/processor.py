@@ -9,7 +9,7 @@ from ...layouts.processor import MMIO_BASE
 from ...layouts.trace import Block, Kind
 from ..bus.burst import Burst
 from ..bus.burst_share import BurstShare
-from ..bus.pio import PageWrite, PioTarget
+from ..bus.pio import PageWrite, PioAccess
 from ..parts.event import EventPort
 from ..parts.timing import Timing
 from .control.crash import Crash
@@ -56,7 +56,7 @@ class Processor(wiring.Component):
 
     Members
     -------
-    window : ``In(PioTarget)``, pages : ``In(PageWrite)``
+    window : ``In(PioAccess)``, pages : ``In(PageWrite)``
         Accesses to NIC memory, by address in it, and writes to doorbell pages.
     registers : ``In(ProcessorRegisters)``
         The host's registers.
@@ -98,10 +98,10 @@ class Processor(wiring.Component):
         self._send = NicSend(memory_bytes=size)
         self._receive = NicReceive(memory_bytes=size)
         super().__init__({
-            "window": In(PioTarget),
+            "window": In(PioAccess),
             "pages": In(PageWrite),
             "registers": In(ProcessorRegisters),
-            "dma": Out(Burst).array(self.DMA),
+            "dma": Out(Burst()).array(self.DMA),
             "packets": Out(PacketPorts),
             "asks": Out(FirmwareAsks),
             "node": In(8),

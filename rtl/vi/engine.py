@@ -83,7 +83,7 @@ class Engine(wiring.Component):
             "registers": In(EngineRegisters),
             "rx": In(stream.Signature(ReceiveWord)),
             "tx": Out(FlitStream),
-            "dma": Out(Burst).array(self.DMA),
+            "dma": Out(Burst()).array(self.DMA),
             "irq": Out(1),
             "node": In(8),
             "timing": In(Timing),

@@ -56,7 +56,7 @@ def send_dma_members(coherent: int = 0) -> dict[str, wiring.Member]:
         "registers": In(SendRingRegisters),
         "max_beats": In(10),
         "now": In(32),
-        "bus": Out(Burst),
+        "bus": Out(Burst()),
         "lane": Out(DmaLane),
         "accepted": Out(16),
         "idle": Out(1),

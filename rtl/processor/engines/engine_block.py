@@ -142,7 +142,7 @@ class HostEngine(EngineBlock):
         self._host_bytes = host_bytes
         super().__init__(block=self.BLOCK, memory_bytes=memory_bytes, members={
             "max_beats": In(10),
-            "bus": Out(Burst),
+            "bus": Out(Burst()),
         })
 
     @property

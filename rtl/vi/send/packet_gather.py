@@ -45,7 +45,7 @@ class PacketGather(wiring.Component):
     bytes: In(11)
     trace: In(TRACE_BITS)
     max_beats: In(10)
-    bus: Out(Burst)
+    bus: Out(Burst())
     write: Out(1)
     index: Out(8)
     data: Out(64)

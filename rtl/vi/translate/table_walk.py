@@ -63,7 +63,7 @@ class TableWalk(wiring.Component):
     forget_index: In(INDEX_BITS)
     table_base: In(32)
     max_beats: In(10)
-    bus: Out(Burst)
+    bus: Out(Burst())
 
     def __init__(self) -> None:
         super().__init__()

@@ -86,7 +86,7 @@ class Translator(wiring.Component):
         self._pipe = _Pipe(clients)
         super().__init__({
             "client": In(Translate).array(clients),
-            "bus": Out(Burst),
+            "bus": Out(Burst()),
             "registers": In(TranslationRegisters),
             "max_beats": In(10),
             "ready": Out(1),

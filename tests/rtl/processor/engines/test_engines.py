@@ -52,7 +52,7 @@ class Engines(wiring.Component):
                for name, member in (("port", Out(EnginePort)), ("error", Out(1)),
                                     ("error_address", Out(32)))},
             "memory": Out(WidePort),
-            "host": Out(Burst),
+            "host": Out(Burst()),
             "window": In(WidePort),
             "doorbell": In(WidePort),
             "tx": Out(FlitStream),
