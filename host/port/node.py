@@ -8,8 +8,8 @@ from ...layouts.fabric import Topology
 from ...layouts.operations import NIC_BASE, NIC_BYTES
 from ...layouts.packet import TRACE_BITS
 from ...layouts.registers import address as register_address
+from ..kernel.interrupts import Interrupts
 from .backend import Memory
-from .interrupts import Interrupts
 from .memory import Allocator
 from .port import Port
 from .running import Running, RunningPort

@@ -15,16 +15,17 @@ from ...layouts.packet import HEADER, Protocol
 from ...layouts.registers import Irq, address
 from ...layouts.rings import INLINE_BYTES
 from ...layouts.trace import Activity, Kind
-from ..port.interrupts import LONGEST, compute
+from ..kernel.lock import kernel_lock
+from ..kernel.sleeping import sleep
+from ..kernel.timers import FAR, compute, timeout
 from ..port.node import Node
 from ..port.port import IRQ, Watch
 from ..port.sent_again import Cause, SentAgain
 from ..port.suspension import NOTHING
-from ..smp.kernel import kernel_lock
 from ..via.agent.receive_ring import ReceiveRing
 from ..via.trap.ring import Packet, SendRing, slot_bytes
 from .costs import Prices
-from .protocol.connection import FAR, Connection, Settings, State
+from .protocol.connection import Connection, Settings, State
 from .protocol.endpoints import Endpoints
 from .protocol.headers import HEADERS_BYTES, IP_BYTES, BadPacket, Segment, pack, parse
 from .protocol.outgoing import Chunk
@@ -44,7 +45,7 @@ LENGTH = HEADER.offset("length")
 LONGEST_PACKET = HEADER.mask("length") >> LENGTH
 CLOSED = State.CLOSED
 CAUSES = {"time-out": Cause.TIMEOUT, "duplicates": Cause.NACK}
-BLOCKED, CONTROL = int(Activity.BLOCKED), int(Activity.CONTROL)
+CONTROL = int(Activity.CONTROL)
 BEGIN, END = int(Kind.BEGIN), int(Kind.END)
 
 
@@ -180,9 +181,7 @@ class Stack:
                 port.spend(self.prices.sleep)
             end = min(deadline, self._due())
             if end > port.cycle:
-                mark = port.mark(BLOCKED, BEGIN, 0)
-                await self.lock.sleep(0 if end == FAR else min(LONGEST, end - port.cycle))
-                port.mark(BLOCKED, END, mark[3])
+                await sleep(port, self.lock, end)
             await self.attend()
         port.waiting_for(outer)
         if slept:
@@ -199,9 +198,8 @@ class Stack:
     def awaits(self) -> tuple[list[Watch], int]:
         """Where the next packet comes to, and cycles until a timer has run out or the NIC may have
         room again (0: neither)."""
-        end = self._due()
         return ([Watch(self._ring.slot(), self._ring.phase(), 1)],
-                0 if end == FAR else min(LONGEST, max(1, end - self.port.cycle)))
+                timeout(self._due(), self.port.cycle))
 
     async def compute(self, cycles: int) -> None:
         """The program computes for ``cycles`` target cycles. Packets and timers interrupt it, and

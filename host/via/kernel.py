@@ -15,21 +15,24 @@ from ...layouts.packet import Protocol
 from ...layouts.registers import Irq, address
 from ...layouts.trace import Activity, Kind
 from ...layouts.via import Event, ViState
-from ..port.interrupts import LONGEST, Handler, compute
+from ..kernel.interrupts import Handler
+from ..kernel.lock import kernel_lock
+from ..kernel.process import Process
+from ..kernel.sleeping import sleep
+from ..kernel.timers import FAR, compute
 from ..port.node import Node
 from ..port.port import IRQ
 from ..port.suspension import NOTHING
-from ..smp.kernel import kernel_lock
-from .agent.channel import FAR, Channel
+from .agent.channel import Channel
 from .agent.connections import Connections
 from .agent.notifies import Completions, Notifier
 from .agent.receive_ring import ReceiveRing
 from .attributes import MemAttributes
+from .costs import Prices
 from .engine.engine import Engine
 from .engine.firmware import FirmwareNic
 from .engine.physical import PhysicalEngine
 from .handles import ErrorDescriptor, Nic, Ptag, Vi, WorkQueue
-from .process import Prices, Process
 from .provider import Provider
 from .records import Records
 from .regions import HandleTable, NoRoom, Region
@@ -40,7 +43,7 @@ __all__ = ["Kernel"]
 
 CONTROL, IRQ_ENABLE = address("control"), address("irq_enable")
 RECEIVE_RING_ON = 2
-BLOCKED, CONTROL_WORK = int(Activity.BLOCKED), int(Activity.CONTROL)
+CONTROL_WORK = int(Activity.CONTROL)
 BEGIN, END = int(Kind.BEGIN), int(Kind.END)
 UNREADABLE = (Event.POST_DESC, Event.VI_OVERRUN, Event.COMP_PROT)
 """After these events, descriptors were posted that never complete in memory."""
@@ -210,13 +213,9 @@ class Kernel:
             return port.cycle < end
         others = self.node.interrupts.others(self._handler)
         until = min(end, self.deadline(), *(other.deadline() for other in others))
-        timeout = min(LONGEST, max(1, until - port.cycle)) if until < FAR else 0
         if until >= port.cycle:
             port.spend(self.paths.block)
-            mark = port.mark(BLOCKED, BEGIN, 0)
-            came = await self.lock.sleep(timeout)
-            port.mark(BLOCKED, END, mark[3])
-            if came:
+            if await sleep(port, self.lock, until):
                 await self.interrupt()
         await self._tick()
         for other in others:

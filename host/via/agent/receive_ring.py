@@ -6,10 +6,10 @@ from ....layouts.operations import BLOCK
 from ....layouts.packet import HEADER, Protocol
 from ....layouts.registers import RECHECK, Irq, address
 from ....layouts.rings import COMPLETION
+from ...kernel.lock import kernel_lock
 from ...port.node import Node
 from ...port.port import F_ONCE, TIMEOUT
-from ...smp.kernel import kernel_lock
-from ..process import Prices
+from ..costs import Prices
 
 __all__ = ["ReceiveRing"]
 

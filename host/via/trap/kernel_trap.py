@@ -38,9 +38,9 @@ from collections.abc import Awaitable, Callable
 
 from ....layouts.registers import Irq
 from ....layouts.via import DESCRIPTOR_ALIGN, Event, Status, ViState
+from ...kernel.lock import kernel_lock
 from ...port.node import Node
 from ...port.port import F_NOT_EQUAL, TIMEOUT, Watch
-from ...smp.kernel import kernel_lock
 from ..agent.memory_queues import MemoryQueues
 from ..agent.receive_ring import ReceiveRing
 from ..handles import Cq, CqEntry, Posted, Vi, WorkQueue

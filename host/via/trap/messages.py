@@ -14,8 +14,9 @@ from ....layouts.via import (
     ViState,
     format_error,
 )
+from ...kernel.timers import FAR
 from .completing import Completing
-from .ends import FAR, GOOD, End, Job, Message
+from .ends import GOOD, End, Job, Message
 from .memory import Access, Refused, TrapMemory, Walk, Wrong
 from .packets import Packets
 from .ring import SendRing

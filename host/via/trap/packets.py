@@ -6,9 +6,10 @@ from functools import cache
 from ....layouts.packet import HEADER, Protocol
 from ....layouts.rings import INLINE_BYTES
 from ....layouts.via import DETAIL, VIA_HEADER, PacketKind, ViState
+from ...kernel.timers import FAR
 from ...port.node import Node
 from .costs import TrapPrices
-from .ends import FAR, End, Message
+from .ends import End, Message
 from .ring import Packet, SendRing
 from .timers import Timers
 

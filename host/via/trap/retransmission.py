@@ -3,11 +3,12 @@
 from collections import Counter
 
 from ....layouts.via import Event, PacketKind, Status, ViState
+from ...kernel.timers import FAR
 from ...port.port import Port
 from ...port.sent_again import Cause, SentAgain
 from .completing import Completing
 from .costs import TrapPrices
-from .ends import FAR, End
+from .ends import End
 from .messages import Messages
 from .packets import Packets
 from .ring import SendRing
