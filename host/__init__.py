@@ -8,6 +8,7 @@ In the order in which to read:
 - :mod:`.serving`: What an attention of one host port comes to
 - :mod:`.port`: A node for its program: its port, its memory, and the costs of CPU work
 - :mod:`.kernel`: The operating system of a node: what the layers that enter a kernel have in common
+- :mod:`.nic`: What drives the NIC: rings, windows and registers, for the layers above
 - :mod:`.processor`: The NIC processor for host programs: loading firmware, queues to it and
   commands to it
 - :mod:`.am`: Generic Active Messages 1.1 over the NIC

@@ -18,12 +18,12 @@ from ...layouts.trace import Activity, Kind
 from ..kernel.lock import kernel_lock
 from ..kernel.sleeping import sleep
 from ..kernel.timers import FAR, compute, timeout
+from ..nic.receive_ring import ReceiveRing
+from ..nic.send_ring import SendRing, buffer_bytes
 from ..port.node import Node
 from ..port.port import IRQ, Watch
 from ..port.sent_again import Cause, SentAgain
 from ..port.suspension import NOTHING
-from ..via.agent.receive_ring import ReceiveRing
-from ..via.trap.ring import Packet, SendRing, slot_bytes
 from .costs import Prices
 from .protocol.connection import Connection, Settings, State
 from .protocol.endpoints import Endpoints
@@ -52,7 +52,7 @@ BEGIN, END = int(Kind.BEGIN), int(Kind.END)
 def connection_bytes(description: Description) -> int:
     """Bytes of memory of a connection: for what it receives, and for the segments that it sends."""
     return (description.tcp.socket_buffer
-            + _chunks(description) * slot_bytes(description))
+            + _chunks(description) * buffer_bytes(description))
 
 
 def _chunks(description: Description) -> int:
@@ -198,7 +198,7 @@ class Stack:
     def awaits(self) -> tuple[list[Watch], int]:
         """Where the next packet comes to, and cycles until a timer has run out or the NIC may have
         room again (0: neither)."""
-        return ([Watch(self._ring.slot(), self._ring.phase(), 1)],
+        return ([self._ring.watch()],
                 timeout(self._due(), self.port.cycle))
 
     async def compute(self, cycles: int) -> None:
@@ -289,8 +289,7 @@ class Stack:
             header = self._headers[peer] = HEADER.pack(
                 route=node.route(peer), source=node.number, destination=peer,
                 protocol=Protocol.IP)
-        await ring.send(Packet(header | length << LENGTH, b"", place, length,
-                               node.trace_number()))
+        await ring.post(header | length << LENGTH, b"", place, length, node.trace_number())
 
     def _free(self, connection: Connection) -> None:
         """Buffers whose data have arrived are free, and all of a connection that has ended."""
@@ -321,7 +320,7 @@ class Stack:
         self.interrupts += 1
         port.mark(CONTROL, BEGIN, 0)
         port.spend(self.prices.interrupt)
-        await self._ring.drain(self._ring.size)
+        await self._ring.drain(self._ring.slots.entries)
         port.mark(CONTROL, END, 0)
 
     async def _tick(self) -> None:

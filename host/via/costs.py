@@ -56,8 +56,6 @@ REGION = Path("region", call=1, load=4, store=6, branch=4, alu=6)
 """Finding a place in the table, or giving it back."""
 PAGE = Path("page", register_page=1)
 UNPIN = Path("unpin", load=2, store=2, branch=2, alu=2)
-PACKET = Path("packet", call=1, load=4, store=2, branch=3, alu=3)
-"""A packet from the receive ring, until its protocol's handler is called."""
 CONTROL_SEND = Path("control_send", call=1, load=8, store=8, branch=3, alu=8)
 CONTROL_HANDLE = Path("control_handle", call=1, load=8, store=4, branch=6, alu=6)
 

@@ -20,13 +20,14 @@ from ..kernel.lock import kernel_lock
 from ..kernel.process import Process
 from ..kernel.sleeping import sleep
 from ..kernel.timers import FAR, compute
+from ..nic.receive_ring import ReceiveRing
+from ..nic.registers import RECEIVE_RING
 from ..port.node import Node
 from ..port.port import IRQ
 from ..port.suspension import NOTHING
 from .agent.channel import Channel
 from .agent.connections import Connections
 from .agent.notifies import Completions, Notifier
-from .agent.receive_ring import ReceiveRing
 from .attributes import MemAttributes
 from .costs import Prices
 from .engine.engine import Engine
@@ -42,7 +43,6 @@ from .trap.kernel_trap import KernelTrap
 __all__ = ["Kernel"]
 
 CONTROL, IRQ_ENABLE = address("control"), address("irq_enable")
-RECEIVE_RING_ON = 2
 CONTROL_WORK = int(Activity.CONTROL)
 BEGIN, END = int(Kind.BEGIN), int(Kind.END)
 UNREADABLE = (Event.POST_DESC, Event.VI_OVERRUN, Event.COMP_PROT)
@@ -126,7 +126,7 @@ class Kernel:
         if self._started:
             return
         await self.ring.start()
-        await self.port.pio_write(self._nic + CONTROL, RECEIVE_RING_ON)
+        await self.port.pio_write(self._nic + CONTROL, RECEIVE_RING)
         await self.provider.start()
         await self.port.pio_write(self._nic + IRQ_ENABLE,
                                   Irq.RECEIVE | self.provider.causes)
@@ -144,7 +144,7 @@ class Kernel:
         port = self.port
         port.mark(CONTROL_WORK, BEGIN, 0)
         port.spend(self.paths.interrupt)
-        await self._serve(most or self.ring.size)
+        await self._serve(most or self.ring.slots.entries)
         for other in self.node.interrupts.others(self._handler):
             await other.serve()
         port.mark(CONTROL_WORK, END, 0)
@@ -159,7 +159,7 @@ class Kernel:
 
     async def _shared(self) -> None:
         """Another layer of this CPU has seen the interrupt."""
-        await self._serve(self.ring.size)
+        await self._serve(self.ring.slots.entries)
 
     def attend(self, found: bool = False, posted: bool = False) -> Awaitable[None]:
         """Take the interrupt if the CPU has seen one, and the timer's if a deadline has passed. If

@@ -7,7 +7,7 @@ from ...kernel.timers import FAR
 from ..agent.round_trip import RoundTrip
 from ..handles import Posted, Ring, Vi
 from .memory import Descriptor, Walk
-from .ring import Packet
+from .packet import Packet
 
 __all__ = ["GOOD", "CqState", "End", "Job", "Message", "Queue"]
 

@@ -2,7 +2,7 @@
 
 import pytest
 from nicbed.host.kernel.lock import kernel_lock
-from nicbed.host.via.agent.receive_ring import ReceiveRing
+from nicbed.host.nic.receive_ring import ReceiveRing
 from nicbed.layouts.packet import HEADER, Protocol
 from nicbed.layouts.registers import Irq, address
 
