@@ -15,7 +15,7 @@ from typing import Any, SupportsIndex
 
 import numpy as np
 
-from ..via.process import Process
+from ..kernel.process import Process
 from .copying import Piece
 from .data import Data, Parts
 from .datatypes import BYTE, Datatype, of_dtype

@@ -4,8 +4,8 @@ time."""
 from collections.abc import Awaitable, Iterable, Sequence
 
 from ...layouts.trace import Activity, Kind
+from ..kernel.process import Process
 from ..port.port import Port
-from ..via.process import Process
 
 __all__ = ["Piece", "Pieces", "copy", "cut", "gather", "queue_copy", "queue_near_traffic",
            "queue_traffic", "scatter", "total", "touch_for"]

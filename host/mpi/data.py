@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from ..via.process import Process
+from ..kernel.process import Process
 from .copying import Piece, cut
 from .datatypes import Datatype, element_of
 from .errors import ErrorClass, MpiError

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from ...layouts.description import Mpi as Settings
-from ..via.process import Process
+from ..kernel.process import Process
 from .channel import Channel, NoRoom
 from .copying import Piece
 from .costs import Prices

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from ..kernel.process import Process
 from ..port.node import Node
 from ..port.suspension import NOTHING
-from ..via.process import Process
 from .attached import Attached
 from .buffers import Buffers
 from .calls import Call, Calls, called

@@ -9,7 +9,7 @@ from collections import OrderedDict
 from dataclasses import dataclass
 
 from ...layouts.trace import Activity, Kind
-from ..via.process import Process
+from ..kernel.process import Process
 from .channel import Channel, NoRoom
 from .costs import Prices
 

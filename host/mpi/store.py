@@ -1,7 +1,7 @@
 """Memory of a process that is used again: by powers of two, the latest first, so that the same
 program always gets the same addresses."""
 
-from ..via.process import Process
+from ..kernel.process import Process
 
 __all__ = ["Store"]
 

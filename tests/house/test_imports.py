@@ -74,6 +74,21 @@ def test_no_circle_of_types() -> None:
     assert circles(edges) == []
 
 
+BELOW = ("runtime", "serving", "background", "port", "kernel", "nic", "processor", "smp")
+"""What layers stand on, of host."""
+LAYERS = ("am", "via", "gm", "fm", "tcp", "mpi", "mpl", "rpc", "splitc", "raw", "apps")
+
+
+def test_what_layers_stand_on_imports_no_layer() -> None:
+    known = {name: path for name, path in modules(ROOT).items() if name.startswith("host.")}
+    below = {name: path for name, path in known.items() if name.split(".")[1] in BELOW}
+    assert len(below) > 30
+    wrong = [f"{name}: {other}" for name, path in below.items()
+             for other in imported(name, path, known, types=True)
+             if other.split(".")[1] in LAYERS]
+    assert not wrong
+
+
 @pytest.mark.parametrize("second", ["from . import one", "def f():\n    from .one import x",
                                     "from nicbed.rtl.one import x"])
 def test_a_circle_is_found(tmp_path: Path, second: str) -> None:

@@ -4,9 +4,9 @@ from collections import deque
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+from ...kernel.process import Process
 from ...port.port import Watch
 from ...port.suspension import NOTHING
-from ...via.process import Process
 from ..channel import Compute
 from ..copying import Pieces, copy, total
 from ..store import Store

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 from nicbed.host.apps.data import fixed_bytes
+from nicbed.host.kernel.page_frames import PageFrames
 from nicbed.host.mpi import BYTE, MpiError
 from nicbed.host.mpi.channels import memory_bytes
 from nicbed.host.mpi.channels.via import ViaChannel
 from nicbed.host.mpi.memory import Memory
 from nicbed.host.via import kernel
-from nicbed.host.via.process import Frames
 from nicbed.host.via.regions import HandleTable
 
 from tests.labs.rows import more
@@ -35,7 +35,7 @@ def taken(description, nodes):
 
     async def program(node):
         await rank(node)
-        frames = node.service(Frames)
+        frames = node.service(PageFrames)
         spare = node._allocator.free + len(frames._pool) * frames.page_bytes
         found.append(description.memory.bytes - spare)
 

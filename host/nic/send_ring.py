@@ -1,24 +1,18 @@
-"""The NIC's send ring as kernels drive it, and their buffers for outgoing data."""
+"""The NIC's send ring, and buffers for outgoing data."""
 
 import struct
 from collections import deque
-from typing import Any
 
-from ....layouts.description import Description
-from ....layouts.operations import BLOCK
-from ....layouts.packet import HEADER_BYTES
-from ....layouts.registers import address
-from ....layouts.rings import DESCRIPTOR_BYTES, DESCRIPTOR_CONTROL, INLINE_BYTES
-from ...port.node import Node
-from ...port.port import Watch
-from ...port.work import Charge
+from ...layouts.description import Description
+from ...layouts.packet import HEADER_BYTES
+from ...layouts.rings import DESCRIPTOR_BYTES, DESCRIPTOR_CONTROL, INLINE_BYTES
+from ..port.node import Node
+from ..port.port import Watch
+from ..port.work import Charge
+from .registers import RECEIVE_RING, SEND_RING
 
-__all__ = ["Packet", "SendRing", "slot_bytes"]
+__all__ = ["SendRing", "buffer_bytes"]
 
-CONTROL = address("control")
-SEND_BASE, SEND_REPORT = address("send_base"), address("send_report")
-SEND_DOORBELL = address("send_doorbell")
-BOTH_RINGS = 3
 SLOT = struct.Struct(f"<Q{INLINE_BYTES}sQQQ")
 """A send descriptor: wire header, inline bytes, payload's address, control, reserved."""
 PAYLOAD, TRACE = DESCRIPTOR_CONTROL.offset("payload"), DESCRIPTOR_CONTROL.offset("trace")
@@ -27,28 +21,7 @@ PATIENCE = 16
 """The link may take this many times longer than needed to accept packets."""
 
 
-class Packet:
-    """A packet that the kernel keeps until it is acknowledged.
-
-    ``inline``: the bytes behind the wire header that its descriptor carries; ``buffer``: the
-    kernel's buffer with the ``length`` bytes behind those, 0 for none. ``message``: the message
-    whose last packet this is.
-    """
-
-    __slots__ = ("header", "inline", "buffer", "length", "trace", "sequence", "message")
-
-    def __init__(self, header: int, inline: bytes, buffer: int, length: int, trace: int,
-                 sequence: int = 0, message: Any = None) -> None:
-        self.header = header
-        self.inline = inline
-        self.buffer = buffer
-        self.length = length
-        self.trace = trace
-        self.sequence = sequence
-        self.message = message
-
-
-def slot_bytes(description: Description) -> int:
+def buffer_bytes(description: Description) -> int:
     """Bytes of a buffer: a packet's, in whole lines."""
     return -(-description.nic.mtu // 64) * 64
 
@@ -73,13 +46,13 @@ class SendRing:
         self.port = node.port
         self.memory = node.memory
         self.node = node
-        self._nic = node.nic_offset
+        self._doorbell = node.register("send_doorbell")
         self._price = report
         description = node.description
         self.size = description.nic.send_ring
         self.slots = 0
         self._first = slots
-        self.buffer_bytes = slot_bytes(description)
+        self.buffer_bytes = buffer_bytes(description)
         self.drain = int(description.nic.send_fifo / description.link.bytes_per_cycle) + 1
         """Cycles in which the link takes all data that the NIC's send FIFO can hold."""
         self.report = 0
@@ -97,9 +70,9 @@ class SendRing:
         self.add(self._first)
         # The NIC does not use the ring yet, so this is only setting up.
         self.memory.write(self.report, bytes(8))
-        await port.pio_write(self._nic + SEND_BASE, self._base)
-        await port.pio_write(self._nic + SEND_REPORT, self.report)
-        await port.pio_write(self._nic + CONTROL, BOTH_RINGS)
+        await port.pio_write(node.register("send_base"), self._base)
+        await port.pio_write(node.register("send_report"), self.report)
+        await port.pio_write(node.register("control"), SEND_RING | RECEIVE_RING)
 
     def add(self, slots: int) -> None:
         """So many more buffers."""
@@ -166,31 +139,23 @@ class SendRing:
         if buffer:
             self._free.appendleft((0, buffer))
 
-    def give(self, packet: Packet) -> None:
-        """``packet`` will not be sent again: free its buffer."""
-        if packet.buffer:
-            self.free(packet.buffer)
-            packet.buffer = 0
-
     def free(self, buffer: int) -> None:
         """What is in ``buffer`` will not be sent again."""
         self._free.append((self.posted, buffer))
 
-    async def send(self, packet: Packet) -> None:
-        """Post ``packet``. There must be room."""
+    async def post(self, header: int, inline: bytes, buffer: int, length: int, trace: int) -> None:
+        """Post a packet: its wire header, the bytes behind that which its descriptor carries, and
+        the address and length of those behind these (0: none). There must be room."""
         port = self.port
-        if port.count + 2 > BLOCK:
-            await port.executed
+        await port.room(2)
         at = self._base + self.posted % self.size * DESCRIPTOR_BYTES
-        inline = packet.inline
         # The NIC has finished with this place, and reads it only after the doorbell.
-        self.memory.write(at, SLOT.pack(packet.header, inline, packet.buffer,
-                                        len(inline) | packet.length << PAYLOAD
-                                        | packet.trace << TRACE, 0))
+        self.memory.write(at, SLOT.pack(header, inline, buffer, len(inline) | length << PAYLOAD
+                                        | trace << TRACE, 0))
         port.put_touch(at, DESCRIPTOR_BYTES, store=True)
         self.posted += 1
         self._last = port.cycle
-        port.put_write(self._nic + SEND_DOORBELL, 1, self.posted & 0xFFFF, trace=packet.trace)
+        port.put_write(self._doorbell, 1, self.posted & 0xFFFF, trace=trace)
 
 
 if SLOT.size != DESCRIPTOR_BYTES or HEADER_BYTES != 8:

@@ -1,91 +1,16 @@
 """A process: its virtual memory, scattered over a node's physical pages."""
 
-import random
 from collections.abc import Awaitable, Sequence
 
 from ...layouts.operations import BLOCK
 from ..port.node import Node
-from ..port.port import Port
 from ..port.suspension import NOTHING
-from . import costs
+from .page_frames import PageFrames
 
-__all__ = ["Frames", "Prices", "Process"]
+__all__ = ["BASE", "Process"]
 
 BASE = 0x10_0000_0000
 """Beginning of a process's memory, above all 32-bit addresses."""
-CHUNK = 16
-"""Pages taken from the node at a time and then used in another order."""
-
-
-class Prices:
-    """The registered paths of the library, for ``port.spend(prices.post)``. One for each node."""
-
-    def __init__(self, node: Node) -> None:
-        port: Port = node.port
-        path = port.path
-        self.descriptor = path(costs.DESCRIPTOR)
-        self.segment = path(costs.SEGMENT)
-        self.post = path(costs.POST)
-        self.link = path(costs.LINK)
-        self.single = port.joint(self.descriptor, self.segment)
-        self.post_linked = port.joint(self.post, self.link)
-        self.check = path(costs.CHECK)
-        self.take = path(costs.TAKE)
-        self.wait = path(costs.WAIT)
-        self.arm = path(costs.ARM)
-        self.notify = path(costs.NOTIFY)
-        self.handler = path(costs.HANDLER)
-        self.cq_check = path(costs.CQ_CHECK)
-        self.cq_take = path(costs.CQ_TAKE)
-        self.cq_consumed = path(costs.CQ_CONSUMED)
-        self.split = path(costs.SPLIT)
-        self.shadow = path(costs.SHADOW)
-        self.unshadow = path(costs.UNSHADOW)
-        self.query = path(costs.QUERY)
-        self.kernel = path(costs.KERNEL)
-        self.block = path(costs.BLOCK)
-        self.interrupt = path(costs.INTERRUPT)
-        self.event = path(costs.EVENT)
-        self.command = path(costs.COMMAND)
-        self.region = path(costs.REGION)
-        self.page = path(costs.PAGE)
-        self.unpin = path(costs.UNPIN)
-        self.packet = path(costs.PACKET)
-        self.control_send = path(costs.CONTROL_SEND)
-        self.control_handle = path(costs.CONTROL_HANDLE)
-
-
-class Frames:
-    """The physical pages of a node, handed out one by one in a scattered, deterministic order."""
-
-    def __init__(self, node: Node) -> None:
-        self.node = node
-        self.page_bytes = node.description.via.page_bytes
-        self._pool: list[int] = []
-        self._random = random.Random(node.number)
-
-    def take(self) -> int:
-        """Number of a free page.
-
-        Raises
-        ------
-        MemoryError
-            The node's memory is full.
-        """
-        pool = self._pool
-        if not pool:
-            size = self.page_bytes
-            try:
-                for _ in range(CHUNK):
-                    pool.append(self.node.allocate(size, size) // size)
-            except MemoryError:
-                if not pool:
-                    raise
-        return pool.pop(self._random.randrange(len(pool)))
-
-    def give(self, number: int) -> None:
-        """The page is free again; nobody has written to it."""
-        self._pool.append(number)
 
 
 class Process:
@@ -97,8 +22,6 @@ class Process:
     Attributes
     ----------
     node, port, memory, number
-    paths
-        The paths of the library, to charge them.
     page_bytes
         Size of a page (``via.page_bytes``).
     """
@@ -110,9 +33,8 @@ class Process:
         self.port = node.port
         self.memory = node.memory
         self.number = number
-        self.page_bytes = size = node.description.via.page_bytes
-        self.paths = node.service(Prices)
-        self._frames = node.service(Frames)
+        self._frames = frames = node.service(PageFrames)
+        self.page_bytes = size = frames.page_bytes
         self._shift = size.bit_length() - 1
         self._mask = size - 1
         self._pages: dict[int, int] = {}

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from nicbed.host.kernel.process import Process
 from nicbed.host.via import descriptors
 from nicbed.host.via.descriptors import Segment
-from nicbed.host.via.process import Process
 from nicbed.layouts.description import Description
 from nicbed.layouts.trace import TICKS
 from nicbed.testbench.run.recording import Recording

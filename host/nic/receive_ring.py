@@ -1,15 +1,15 @@
-"""The node's receive ring, which belongs to the kernel agent."""
+"""The NIC's receive ring, as a kernel drives it: by interrupts."""
 
 from collections.abc import Awaitable, Callable
 
-from ....layouts.operations import BLOCK
-from ....layouts.packet import HEADER, Protocol
-from ....layouts.registers import RECHECK, Irq, address
-from ....layouts.rings import COMPLETION
-from ...port.node import Node
-from ...port.port import F_ONCE, TIMEOUT
-from ...smp.kernel import kernel_lock
-from ..process import Prices
+from ...layouts.packet import HEADER, Protocol
+from ...layouts.registers import RECHECK, Irq, address
+from ...layouts.rings import COMPLETION
+from ..kernel.lock import kernel_lock
+from ..port.node import Node
+from ..port.port import F_ONCE, TIMEOUT, Watch
+from .costs import Prices
+from .receive_slots import ReceiveSlots
 
 __all__ = ["ReceiveRing"]
 
@@ -43,33 +43,23 @@ class ReceiveRing:
         self.node = node
         self._lock = kernel_lock(node)
         self._nic = node.nic_offset
-        self.size = node.description.nic.receive_ring
-        self.slot_bytes = node.description.slot_bytes
-        self._most_untold = max(1, self.size // 4)
+        self.slots = ReceiveSlots(node)
         self.receivers: dict[int, Receiver] = {}
         self._posted = node.description.bus.posted
-        self.base = 0
         self.left = False
-        self._taken = 0
-        self._told = 0
 
     async def start(self) -> None:
         """Give the NIC the slots. The kernel agent turns the ring on."""
-        self.base = self.node.allocate(self.slot_bytes * self.size, 64)
-        await self.port.pio_write(self._nic + RECEIVE_BASE, self.base)
+        self.slots.lay_out()
+        await self.port.pio_write(self._nic + RECEIVE_BASE, self.slots.first)
 
-    def slot(self) -> int:
-        """Physical address of the slot of the next packet: its completion word."""
-        return self.base + self._taken % self.size * self.slot_bytes
-
-    def phase(self) -> int:
-        """The phase bit of that word when the packet has arrived."""
-        return 1 - (self._taken // self.size & 1)
+    def watch(self) -> Watch:
+        """The word that tells that the next packet has arrived."""
+        return Watch(self.slots.slot, self.slots.phase, 1)
 
     def arrived(self) -> bool:
         """Whether the next packet has arrived. This takes no target time."""
-        rounds, index = divmod(self._taken, self.size)
-        return self.memory.word(self.base + index * self.slot_bytes) & 1 == ~rounds & 1
+        return self.slots.arrived()
 
     async def drain(self, most: int) -> None:
         """Hand out the packets that have arrived, up to ``most``; called in the interrupt handler,
@@ -77,14 +67,12 @@ class ReceiveRing:
         again. So does one that comes before a posted clear arrives: behind the clear the NIC is
         told what was taken, and checks the ring once more (RECHECK). Not if packets are left, which
         must not interrupt: then the clear arrives before another CPU may take them."""
-        port, memory = self.port, self.memory
+        port, memory, slots = self.port, self.memory, self.slots
         handled, begun = 0, False
         while True:
-            rounds, index = divmod(self._taken, self.size)
-            slot = self.base + index * self.slot_bytes
-            if port.count > BLOCK - 2:
-                await port.executed
-            port.put_poll(slot, ~rounds & 1, 1, 0, F_ONCE)
+            slot = slots.slot
+            await port.room(2)
+            port.put_poll(slot, slots.phase, 1, 0, F_ONCE)
             await port.executed
             there = not port.status & TIMEOUT
             if not begun:
@@ -92,8 +80,7 @@ class ReceiveRing:
                     self.left = False
                     return
                 begun = True
-                if port.count == BLOCK:
-                    await port.executed
+                await port.room(1)
                 port.put_write(self._nic + IRQ_STATUS, 1, RECEIVE if there else RECEIVE | RECHECK)
                 continue
             self.left = there
@@ -104,21 +91,19 @@ class ReceiveRing:
             receiver = self.receivers.get((header & PROTOCOLS) >> PROTOCOL)
             if receiver is not None:
                 await receiver(header, slot, (completion & TRACES) >> TRACE)
-            self._taken += 1
             handled += 1
-            if self._taken - self._told >= self._most_untold:
+            if slots.advance():
                 await self._tell()
         if self.left:
             self._lock.wrote()
-        if self._told != self._taken or handled and self._posted and not self.left:
+        if slots.told != slots.taken or handled and self._posted and not self.left:
             await self._tell(0 if self.left else RECHECK)
 
     async def _tell(self, recheck: int = 0) -> None:
-        port = self.port
-        if port.count == BLOCK:
-            await port.executed
-        port.put_write(self._nic + RECEIVE_TAKEN, 1, self._taken & 0xFFFF | recheck)
-        self._told = self._taken
+        port, slots = self.port, self.slots
+        await port.room(1)
+        port.put_write(self._nic + RECEIVE_TAKEN, 1, slots.taken & 0xFFFF | recheck)
+        slots.told = slots.taken
 
 
 if COMPLETION.offset("phase") != 0 or Protocol.VIA == Protocol.VIA_CONTROL:

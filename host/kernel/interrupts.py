@@ -3,26 +3,9 @@
 from collections.abc import Awaitable, Callable
 from typing import NamedTuple
 
-from .port import Port
+from .timers import FAR
 
-__all__ = ["Handler", "Interrupts", "compute"]
-
-NEVER = 1 << 62
-LONGEST = 1 << 31
-"""Most cycles of one wait for the interrupt."""
-
-
-async def compute(port: Port, cycles: int, due: Callable[[], int],
-                  attend: Callable[[], Awaitable[None]]) -> None:
-    """The program computes for ``cycles`` target cycles. A kernel's interrupt, and the cycle
-    ``due()`` that its timers ask for, interrupt it for what ``attend()`` does, which comes on
-    top."""
-    await attend()
-    while cycles > 0:
-        begin = await port.flush()
-        await port.wait_irq(min(cycles, LONGEST, max(1, due() - begin)))
-        cycles -= port.cycle - begin
-        await attend()
+__all__ = ["Handler", "Interrupts"]
 
 
 async def _nothing() -> None:
@@ -34,7 +17,7 @@ class Handler(NamedTuple):
     there are any; ``tick`` when the cycle ``deadline()`` has come."""
 
     serve: Callable[[], Awaitable[None]]
-    deadline: Callable[[], int] = lambda: NEVER
+    deadline: Callable[[], int] = lambda: FAR
     tick: Callable[[], Awaitable[None]] = _nothing
 
 

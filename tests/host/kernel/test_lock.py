@@ -1,11 +1,11 @@
 """The lock of a kernel that several CPUs execute."""
 
 import pytest
+from nicbed.host.kernel.lock import IDLE, _Held, kernel_lock
 from nicbed.host.port.running import Running
 from nicbed.host.port.suspension import EXECUTED, NOTHING
 from nicbed.host.port.work import Charge
 from nicbed.host.smp import costs
-from nicbed.host.smp.kernel import IDLE, _Held, kernel_lock
 from nicbed.layouts.description import Description
 
 from tests.models.target import Model

@@ -9,12 +9,13 @@ from typing import Any, Protocol
 
 from ..port.node import KernelNode, Node
 from ..port.suspension import NOTHING
+from ..smp.costs import TAKE
+from ..smp.words import lines, spin, store
 from . import costs
-from .words import lines, spin, store
+from .timers import FAR
 
 __all__ = ["KernelLock", "kernel_lock"]
 
-FAR = 1 << 62
 IDLE = 100
 """Cycles between two looks of a CPU that has nothing to do whether another one has news for it. An
 interrupt comes at once."""
@@ -159,8 +160,8 @@ class Lock:
         self._node = node
         self._port = port = node.port
         self._word, _ = lines(node, "kernel")
-        self._take = port.path(costs.TAKE)
-        self._release = port.path(costs.KERNEL_RELEASE)
+        self._take = port.path(TAKE)
+        self._release = port.path(costs.RELEASE)
         self._look = port.path(costs.IDLE)
         self._holder = -1
         """The CPU that is in the kernel."""

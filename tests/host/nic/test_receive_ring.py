@@ -1,8 +1,8 @@
 """The kernel's receive ring on a bus that is late to take the clear of an interrupt."""
 
 import pytest
-from nicbed.host.smp.kernel import kernel_lock
-from nicbed.host.via.agent.receive_ring import ReceiveRing
+from nicbed.host.kernel.lock import kernel_lock
+from nicbed.host.nic.receive_ring import ReceiveRing
 from nicbed.layouts.packet import HEADER, Protocol
 from nicbed.layouts.registers import Irq, address
 
