@@ -4,10 +4,10 @@ import ctypes
 from typing import Any
 
 from ..constants import PROC_NULL
-from ..datatypes import Datatype
+from ..data.datatypes import Datatype
 from ..errors import ErrorClass, MpiError
-from ..generalised import Generalised
-from ..status import Status
+from ..point_to_point.generalised_requests import Generalised
+from ..point_to_point.status import Status
 from .arguments import Arguments
 from .calls import State
 from .handles import value

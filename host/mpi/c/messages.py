@@ -5,11 +5,11 @@ from collections.abc import Callable, Coroutine
 from typing import Any
 
 from ..constants import PROC_NULL, UNDEFINED
-from ..datatypes import Datatype
+from ..data.datatypes import Datatype
 from ..errors import ErrorClass, MpiError
-from ..generalised import Generalised
-from ..requests import Request
-from ..status import Status
+from ..point_to_point.generalised_requests import Generalised
+from ..point_to_point.requests import Request
+from ..point_to_point.status import Status
 from .arguments import Arguments
 from .calls import State
 from .handles import value

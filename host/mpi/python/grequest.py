@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from .. import status as statuses_
-from ..generalised import Generalised
+from ..point_to_point import status as statuses_
+from ..point_to_point.generalised_requests import Generalised
 from ..sync import current
 from .errors import CLASSES, Exception
 from .requests import Operation, Request
