@@ -1,4 +1,4 @@
-"""GeneralisedRequest requests: those that a program completes."""
+"""Generalised requests: those that a program completes."""
 
 from collections.abc import Callable
 from typing import Any
