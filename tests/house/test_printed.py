@@ -17,10 +17,11 @@ import pytest
 from tests.labs.rows import more
 
 ROOT = Path(__file__).parents[2]
-PAGES = ("README.md", "docs/tutorials/experiment.md", "docs/how-to/split-c.md", "docs/mpi.md",
+PAGES = ("README.md", "docs/tutorials/experiment.md", "docs/how-to/split-c.md",
+         "docs/tutorials/mpi.md",
          *(more(page, id=page) for page in ("docs/how-to/smp.md", "docs/how-to/nics.md",
                                             "docs/how-to/nas.md", "docs/how-to/why.md",
-                                            "docs/how-to/report.md", "docs/calibrating.md")))
+                                            "docs/how-to/report.md", "docs/how-to/calibrating.md")))
 UPDATE = "run: ./nicbed test -k printed --update"
 
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
