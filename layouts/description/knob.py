@@ -42,6 +42,15 @@ class Section(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
+    @classmethod
+    def cost_items(cls) -> tuple[str, ...]:
+        """The cost items that the section declares, which paths are made of: its cost knobs in
+        whole CPU cycles."""
+        return tuple(name for name, info in cls.model_fields.items()
+                     if info.annotation is int and isinstance(info.json_schema_extra, dict)
+                     and info.json_schema_extra["kind"] == Kind.COST
+                     and info.json_schema_extra["unit"] == "CPU cycles")
+
 
 def power_of_two(name: str, value: int) -> None:
     if value & (value - 1):
