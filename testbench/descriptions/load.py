@@ -20,6 +20,7 @@ __all__ = ["DEFAULT", "FIT", "check_name", "difference", "find", "fit_table", "f
 
 DEFAULT = "default"
 FIT = "fit"
+_START = Description()
 _PLUGS = tuple(f"{knob.name}=" for knob in knobs() if knob.at is not None)
 """Overrides that name objects, which bring knobs along."""
 _FOLDER = Path(__file__).resolve().parents[2] / "nics"
@@ -65,7 +66,7 @@ def load(nic: str | Description = DEFAULT, overrides: Iterable[str] = (),
     else:
         table = _read(nic)
         table.pop(FIT, None)
-        draft, start = Draft(table, nic, find(nic).resolve().parent), Description()
+        draft, start = Draft(table, nic, find(nic).resolve().parent), _START
     for text in sorted(overrides, key=lambda text: not text.startswith(_PLUGS)):
         draft.set(*parse_set(text), "--set")
     for name, value in (changes or {}).items():
