@@ -1,12 +1,15 @@
 """Knobs of the target: NICs, the fabric between them, and what they share in a node."""
 
 from fractions import Fraction
+from typing import Annotated
 
 from pydantic import model_validator
 
+from ..doors import NICS
 from ..packet import MAX_HEADER_BYTES
 from ..rate import Rate
 from .knob import Section, cost, power_of_two, structure, timing
+from .plugged import At
 
 __all__ = ["LONG_PACKET", "MAX_CPUS", "MAX_NICS", "MAX_PORTS", "Bus", "Fabric", "Faults", "Link",
            "Memory", "Nic", "Node", "Processor", "Switch"]
@@ -22,6 +25,9 @@ MAX_PORTS = 64
 
 
 class Nic(Section):
+    design: Annotated[str, At(NICS)] = structure(
+        "rings", doc="The NIC is the one of this name, or that at this path from the description's "
+                     "folder, './my_nic/design.py'; its own knobs are a section of its name.")
     clock_mhz: Rate = cost(Fraction(66), unit="MHz", gt=0, le=1000,
                            doc="The NIC and the host bus run at this clock; it also turns cycles "
                                "into microseconds.")
@@ -190,6 +196,7 @@ class Memory(Section):
     upgrade: int = timing(2, ge=2, le=4095,
                           doc="A store to a line that other CPUs share takes this long.")
     bytes_per_cycle: Rate = timing(Fraction(8), unit="bytes/cycle", ge=1 / 16, le=32,
+                                   holds="word_rate",  # the port counts beats of 8 bytes
                                    doc="The memory port moves this much, for CPU and DMA together.")
     width: int = structure(8, unit="bytes", ge=8, le=32,
                            doc="A beat of a cache line's transfer has this many bytes. A beat of a "

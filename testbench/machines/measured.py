@@ -61,7 +61,8 @@ class Job:
         """What the outcome depends on."""
         return [sources(), json.dumps(versions(SIM), sort_keys=True), SIM, self.layer, self.bench,
                 json.dumps(self.description.model_dump(mode="json"), sort_keys=True),
-                json.dumps(plain(self.parameters), sort_keys=True)]
+                json.dumps(plain(self.parameters), sort_keys=True),
+                *(one.identity for one in self.description.outside)]
 
 
 def job_for(description: Description, wanted: Quantity, *, lean: bool = False) -> Job:
@@ -72,8 +73,9 @@ def job_for(description: Description, wanted: Quantity, *, lean: bool = False) -
     nodes = max(description.fabric.nodes, least)
     if wanted.bench in APPS:
         description = alone(description, wanted.bench)
-    fabric = description.fabric.model_copy(update={"nodes": nodes, **wanted.fabric})
-    return Job(load.for_layer(description.model_copy(update={"fabric": fabric}), wanted.layer),
+    fabric = {"nodes": nodes, **wanted.fabric}
+    sized = description.with_({f"fabric.{key}": value for key, value in fabric.items()})
+    return Job(load.for_layer(sized, wanted.layer),
                wanted.bench, json.dumps(plain(parameters), sort_keys=True), wanted.layer)
 
 

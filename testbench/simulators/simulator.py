@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from ...layouts.description import Description, Kind, knobs
+from ...layouts.doors import Named
 from ..changes.rewrite import checked
 from . import cache
 from .icarus import build_icarus, icarus_command, icarus_version
@@ -48,7 +49,7 @@ def structure(description: Description) -> dict[str, str]:
     VI engine or NIC processor, and with the version of the processor's core."""
     engine = description.via.design == "engine"
     absent = {"via": not engine, "processor": description.nic.processor == "none"}
-    found = {knob.name: repr(_value(description, knob.name)) for knob in knobs()
+    found = {knob.name: _told(knob.of(description)) for knob in knobs(description)
              if knob.kind is Kind.STRUCTURE and not absent.get(knob.name.split(".")[0])}
     processor = description.nic.processor
     if processor != "none":
@@ -60,13 +61,13 @@ def structure(description: Description) -> dict[str, str]:
 def same_simulator(description: Description) -> tuple[str, ...]:
     """The values of all structure knobs: where they are equal, one simulator's process runs the
     descriptions."""
-    return tuple(repr(_value(description, knob.name)) for knob in knobs()
+    return tuple(_told(knob.of(description)) for knob in knobs(description)
                  if knob.kind is Kind.STRUCTURE)
 
 
-def _value(description: Description, name: str) -> Any:
-    section, key = name.split(".")
-    return getattr(getattr(description, section), key)
+def _told(value: Any) -> str:
+    """A knob's value, with the sources of an object from outside."""
+    return value.identity if isinstance(value, Named) else repr(value)
 
 
 def tool_versions(sim: str) -> dict[str, str]:

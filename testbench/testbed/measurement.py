@@ -8,6 +8,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from ...layouts.description import Description
+from ...layouts.doors import Named
 from ..backends import MODEL
 from ..errors import UserError
 
@@ -75,6 +76,12 @@ class Measurement:
     def presentation(self) -> ModuleType:
         """The module that presents the result."""
         return importlib.import_module(self.module)
+
+    @property
+    def outside(self) -> tuple[Named, ...]:
+        """The names of the objects from outside on which the result depends."""
+        own = [one for one in (self.name, self.layer) if isinstance(one, Named)]
+        return tuple(dict.fromkeys([*own, *self.description.outside]))
 
     @property
     def modules(self) -> list[str]:
