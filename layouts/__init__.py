@@ -24,5 +24,6 @@ In the order in which to read:
 - :mod:`.via`: The Virtual Interface Architecture: descriptors, doorbells, tables, packets, events
 - :mod:`.board`: The protocol of the serial line between a board and the back end: frames, commands,
   responses
+- :mod:`.doors`: The doors by which designs, layers and benchmarks come in
 - :mod:`.docs`: Generators of the pages of docs/ that come from the declarations
 """

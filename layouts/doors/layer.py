@@ -1,0 +1,107 @@
+"""A communication layer as one object, which its folder has in ``layer.py`` as ``LAYER``."""
+
+import importlib
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from ..description import Description, Section
+from ..packet import Protocol
+from ..trace import Activity
+
+__all__ = ["Layer"]
+
+
+def _no_needs(description: Description, name: str) -> Iterable[str]:
+    return ()
+
+
+def _itself(description: Description) -> Description:
+    return description
+
+
+@dataclass(frozen=True, kw_only=True)
+class Layer:
+    """A communication layer: what the testbed has to know of it, all in one place.
+
+    Objects of host programs are given as strings ``"module:name"``, which are imported when they
+    are first needed, or as the objects themselves.
+
+    Attributes
+    ----------
+    name
+        As ``--layer`` takes it.
+    title
+        A line for ``nicbed list``.
+    knobs
+        Its section of a description.
+    sections
+        Names of further sections that its programs read: those of a layer below.
+    costs
+        The module of its paths.
+    activities
+        The activities that its marks bracket.
+    protocol
+        The protocols of its packets.
+    drivers
+        The kinds of driver on which it can live, best first.
+    below
+        ``below(description)`` is the name of the layer on which it runs, whose needs are its own;
+        None: it drives the NIC itself.
+    chosen_by
+        The knob by which the layer below is chosen.
+    needs
+        ``needs(description, name)`` gives a line for each rule that the description breaks; the
+        line calls the layer ``name``.
+    needs_of_exchange
+        The same for programs each of whose messages must arrive once, as those of benchmarks.
+    flushes
+        Whether it flushes cache lines where the bus is not coherent, under this description; None:
+        never.
+    settle
+        ``settle(description)`` is the description with what the layer decides where knobs leave it
+        open.
+    endpoint
+        Its :class:`~nicbed.host.endpoint.Endpoint`; empty: it has none.
+    background
+        What the runtime starts beside programs, ``background(description)``: a program for a CPU,
+        or None.
+    """
+
+    name: str
+    title: str
+    knobs: type[Section] | None = None
+    sections: tuple[str, ...] = ()
+    costs: str = ""
+    activities: tuple[Activity, ...] = ()
+    protocol: tuple[Protocol, ...] = ()
+    drivers: tuple[Any, ...] = ()
+    below: Callable[[Description], str] | None = None
+    chosen_by: str = ""
+    needs: Callable[[Description, str], Iterable[str]] = _no_needs
+    needs_of_exchange: Callable[[Description, str], Iterable[str]] = _no_needs
+    flushes: Callable[[Description], bool] | None = None
+    settle: Callable[[Description], Description] = _itself
+    endpoint: Any = ""
+    background: Any = ""
+
+    @property
+    def endpoint_class(self) -> Any:
+        """The class of its endpoints; None: it has none."""
+        return resolved(self.endpoint) if self.endpoint else None
+
+    @property
+    def own_sections(self) -> tuple[str, ...]:
+        """Names of the sections of a description that its programs read, beside those of the node
+        and of what joins the nodes."""
+        own = next((section for section, field in Description.model_fields.items()
+                    if field.annotation is self.knobs), self.name) if self.knobs else ""
+        return tuple(filter(None, (*self.sections, own)))
+
+
+def resolved(named: Any) -> Any:
+    """The object that ``named`` names as ``"module:name"``; itself, if it is no string."""
+    if not isinstance(named, str):
+        return named
+    module, _, name = named.partition(":")
+    return getattr(importlib.import_module(module), name)
