@@ -6,7 +6,6 @@ In the order in which to read:
 - :mod:`.runtime`: Runs host programs as coroutines, each time the target needs them
 - :mod:`.serving`: What an attention of one host port comes to
 - :mod:`.endpoint`: A side of an exchange of messages, as every layer offers it
-- :mod:`.layers`: The layers that the testbed knows, by name
 - :mod:`.port`: A node for its program: its port, its memory, and the costs of CPU work
 - :mod:`.processor`: The NIC processor for host programs: loading firmware, queues to it and
   commands to it

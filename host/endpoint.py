@@ -9,6 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from ..layouts.errors import UserError
+
 if TYPE_CHECKING:
     from ..layouts.description import Description
     from .port.node import Node
@@ -22,8 +24,11 @@ Spin = Callable[[Callable[[], Any] | None], Any]
 """``await spin(condition)`` takes what comes until the condition is true; without one, once."""
 
 
-class EndpointError(Exception):
+class EndpointError(UserError):
     """An exchange that a layer cannot carry, or a call of the layer that failed: one line."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text, status=1)
 
 
 @dataclass(frozen=True)

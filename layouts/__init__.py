@@ -2,6 +2,7 @@
 
 In the order in which to read:
 
+- :mod:`.errors`: Errors that a user can cause: one line on stderr, an exit status, no traceback
 - :mod:`.bits`: Bit fields of a word: packing, unpacking, and the order that RTL structs follow
 - :mod:`.packet`: A packet on a link: header word, payload in 8-byte flits, a CRC-32 trailer
 - :mod:`.operations`: Operations of the host port: the ways in which a host CPU spends time
@@ -24,6 +25,6 @@ In the order in which to read:
 - :mod:`.via`: The Virtual Interface Architecture: descriptors, doorbells, tables, packets, events
 - :mod:`.board`: The protocol of the serial line between a board and the back end: frames, commands,
   responses
-- :mod:`.doors`: The doors by which designs, layers and benchmarks come in
+- :mod:`.doors`: Doors: how NIC designs, layers, cores and topologies are found, ours and others'
 - :mod:`.docs`: Generators of the pages of docs/ that come from the declarations
 """

@@ -1,6 +1,35 @@
-"""The doors by which designs, layers and benchmarks come in, and the objects that go through them.
+"""Doors: how NIC designs, layers, cores and topologies are found, ours and others'.
 
 In the order in which to read:
 
-- :mod:`.layer`: A communication layer as one object
+- :mod:`.finding`: A door: it finds objects of a kind by name, built in or by an entry point, and by
+  path
+- :mod:`.loading`: Loads the Python file of an object from outside: its folder becomes a package of
+  its own
+- :mod:`.sources`: Finds the files on which an object from outside depends, and makes one hash of
+  their bytes
+- :mod:`.lazy`: Names of objects as text, "module:object", which are imported when they are first
+  needed
+- :mod:`.nic_design`: A NIC design: what a user writes to plug a NIC in
+- :mod:`.trace_block`: A block of a NIC design that emits trace events
+- :mod:`.layer`: A layer: what a user writes to plug a communication layer in
+- :mod:`.core`: A core of the NIC processor: what a user writes to plug one in
+- :mod:`.topology`: A topology: what a user writes to plug a kind of fabric in
 """
+
+from .core import Core
+from .finding import Door, DoorError, Found, Named, Origin
+from .layer import Layer
+from .nic_design import NicDesign
+from .topology import Topology
+from .trace_block import TraceBlock
+
+__all__ = ["CORES", "LAYERS", "NICS", "TOPOLOGIES", "Core", "Door", "DoorError", "Found", "Layer",
+           "Named", "NicDesign", "Origin", "Topology", "TraceBlock"]
+
+NICS = Door("NIC design", "nicbed.nics", ["rings = nicbed.rtl.nic.design:DESIGN"], NicDesign)
+LAYERS = Door("layer", "nicbed.layers", [
+    f"{name} = nicbed.host.{name}.layer:LAYER"
+    for name in ("am", "via", "gm", "fm", "mpl", "tcp", "mpi", "rpc")], Layer)
+CORES = Door("core", "nicbed.cores", [], Core)
+TOPOLOGIES = Door("topology", "nicbed.topologies", [], Topology)

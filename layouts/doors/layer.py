@@ -1,22 +1,25 @@
-"""A communication layer as one object, which its folder has in ``layer.py`` as ``LAYER``."""
+"""A communication layer as one object: what a user writes to plug one in. The folder of a layer has
+it in ``layer.py`` as ``LAYER``."""
 
-import importlib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ..description import Description, Section
-from ..packet import Protocol
-from ..trace import Activity
+from .lazy import resolved
+
+if TYPE_CHECKING:
+    from ..description import Description, Section
+    from ..packet import Protocol
+    from ..trace import Activity
 
 __all__ = ["Layer"]
 
 
-def _no_needs(description: Description, name: str) -> Iterable[str]:
+def _no_needs(description: "Description", name: str) -> Iterable[str]:
     return ()
 
 
-def _itself(description: Description) -> Description:
+def _itself(description: "Description") -> "Description":
     return description
 
 
@@ -70,18 +73,18 @@ class Layer:
 
     name: str
     title: str
-    knobs: type[Section] | None = None
+    knobs: "type[Section] | None" = None
     sections: tuple[str, ...] = ()
     costs: str = ""
-    activities: tuple[Activity, ...] = ()
-    protocol: tuple[Protocol, ...] = ()
+    activities: "tuple[Activity, ...]" = ()
+    protocol: "tuple[Protocol, ...]" = ()
     drivers: tuple[Any, ...] = ()
-    below: Callable[[Description], str] | None = None
+    below: "Callable[[Description], str] | None" = None
     chosen_by: str = ""
-    needs: Callable[[Description, str], Iterable[str]] = _no_needs
-    needs_of_exchange: Callable[[Description, str], Iterable[str]] = _no_needs
-    flushes: Callable[[Description], bool] | None = None
-    settle: Callable[[Description], Description] = _itself
+    needs: "Callable[[Description, str], Iterable[str]]" = _no_needs
+    needs_of_exchange: "Callable[[Description, str], Iterable[str]]" = _no_needs
+    flushes: "Callable[[Description], bool] | None" = None
+    settle: "Callable[[Description], Description]" = _itself
     endpoint: Any = ""
     background: Any = ""
 
@@ -94,14 +97,8 @@ class Layer:
     def own_sections(self) -> tuple[str, ...]:
         """Names of the sections of a description that its programs read, beside those of the node
         and of what joins the nodes."""
+        from ..description import Description
+
         own = next((section for section, field in Description.model_fields.items()
                     if field.annotation is self.knobs), self.name) if self.knobs else ""
         return tuple(filter(None, (*self.sections, own)))
-
-
-def resolved(named: Any) -> Any:
-    """The object that ``named`` names as ``"module:name"``; itself, if it is no string."""
-    if not isinstance(named, str):
-        return named
-    module, _, name = named.partition(":")
-    return getattr(importlib.import_module(module), name)

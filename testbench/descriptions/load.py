@@ -14,8 +14,8 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from ...host.layers import LAYERS
 from ...layouts.description import Description, Knob, knobs
+from ...layouts.doors import LAYERS
 from ..errors import UserError, nearest
 
 __all__ = ["DEFAULT", "FIT", "check_name", "difference", "find", "fit_table", "for_layer", "load",

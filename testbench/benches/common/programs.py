@@ -5,8 +5,8 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from typing import Any
 
 from ....host.endpoint import Endpoint, Exchange
-from ....host.layers import LAYERS
 from ....host.port.node import Node, Program
+from ....layouts.doors import LAYERS
 from ....layouts.trace import Activity, Kind
 
 __all__ = ["REQUESTS", "Make", "Stamp", "Stream", "close_to", "on", "open_to", "programs",

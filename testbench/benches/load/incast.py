@@ -6,8 +6,8 @@ from fractions import Fraction
 from typing import Any
 
 from ....host.endpoint import Exchange
-from ....host.layers import LAYERS
 from ....layouts.description import Description
+from ....layouts.doors import LAYERS
 from ....layouts.fabric import topology
 from ....layouts.trace import TICKS
 from ...estimate.compare import check

@@ -1,0 +1,78 @@
+"""A NIC design: what a user writes to plug a NIC in."""
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from ..registers import Register
+from .lazy import resolved
+from .trace_block import TraceBlock
+
+if TYPE_CHECKING:
+    from amaranth.hdl import Signal
+    from amaranth.lib import wiring
+
+    from ...host.nic.kinds import Driver  # pyright: ignore[reportMissingImports]
+    from ...host.port.node import Node
+    from ...rtl.node.nic_side import NicSide  # pyright: ignore[reportMissingImports]
+    from ..description import Description, Section
+
+__all__ = ["NicDesign"]
+
+
+class NicDesign:
+    """A NIC, by its name in ``nic.design``. A design of one's own is a subclass, of which a door
+    makes an object without arguments.
+
+    Attributes
+    ----------
+    name
+        Small letters, digits, underscores; also that of its section of knobs.
+    title
+        One line for ``nicbed list``.
+    knobs
+        The section of its own knobs, ``[name]``; None for none. Its timing knobs are registers of
+        the target behind those of :data:`~nicbed.layouts.timing.TIMING_REGISTERS`; they come to
+        the NIC as ``side.own``.
+    registers
+        Its registers in the PIO window; addresses are offsets from NIC_BASE.
+    trace
+        The blocks of its own that emit events.
+    sleeps
+        Whether it has an ``idle`` that says that nothing happens until something comes in. Without
+        one its node never sleeps, which costs time of the simulation but no cycle.
+    """
+
+    name: str
+    title: str
+    knobs: "type[Section] | None" = None
+    registers: tuple[Register, ...] = ()
+    trace: tuple[TraceBlock, ...] = ()
+    sleeps: bool = True
+
+    def side(self, description: "Description", cpus: int) -> "NicSide":
+        """The parameters of its socket, in a node of ``cpus`` CPUs."""
+        return resolved("nicbed.rtl.node.nic_side:NicSide")(cpus=cpus)
+
+    def build(self, description: "Description", side: "NicSide", *,
+              step: "Signal | None" = None) -> "wiring.Component":
+        """The NIC: a component whose signature is ``side``. With ``step`` two nodes share its
+        logic, and it steps in the cycles in which ``step`` is high."""
+        raise NotImplementedError(f"NIC design {self.name} has no build()")
+
+    def kinds(self, description: "Description") -> tuple[type, ...]:
+        """The kinds of :class:`Driver` that :meth:`driver` offers under ``description``, best
+        first."""
+        return ()
+
+    def driver(self, node: "Node") -> "Driver":
+        """The driver of the NIC of ``node``: of one of :meth:`kinds`."""
+        raise NotImplementedError(f"NIC design {self.name} has no driver()")
+
+    def needs(self, description: "Description") -> Iterable[str]:
+        """One line for each rule of the design that ``description`` breaks: the knob, its value and
+        what it must be."""
+        return ()
+
+    def values(self, description: "Description") -> Any:
+        """Its own section in ``description``; None if it has none."""
+        return getattr(description, self.name) if self.knobs else None
