@@ -23,8 +23,8 @@ class BurstShare(wiring.Component):
         The port.
     """
 
-    i: In(Burst).array(2)
-    o: Out(Burst)
+    i: In(Burst()).array(2)
+    o: Out(Burst())
 
     def elaborate(self, platform: object) -> Module:
         m = Module()

@@ -6,12 +6,12 @@ from amaranth.lib.wiring import In, Out
 
 from ...layouts.rate import FRACTION_BITS
 from ...layouts.trace import PORT_SHIFT, Block, Kind
-from ..parts.arbiter import RoundRobin
 from ..parts.event import EventPort
+from ..parts.round_robin import RoundRobin
 from ..parts.timing import Timing
 from .burst import Burst, BurstRequest
 from .pio import PioTarget
-from .posted_writes import PioBeat
+from .posted_buffer import PioBeat
 
 __all__ = ["Bus", "PioInitiator"]
 
@@ -36,6 +36,9 @@ class Bus(wiring.Component):
     - With ``pio_width`` = 4 each PIO access of 8 bytes takes two transfers: a write of n beats
       ``bus.pio_write + (2 * n - 1) * bus.burst_beat`` cycles, a read ``2 * bus.pio_read``. A beat
       reaches the NIC with its second half.
+    - A NIC that lets an access wait (:data:`PioTarget`) holds the bus for so many cycles more: a
+      write until it is taken, a read until it is taken and then until its answer is valid, if that
+      is later than in the next cycle.
     - DMA write of n beats: ``bus.dma_setup + n + 2`` cycles: 1 of arbitration, the set-up, 1 for
       the memory to take the request, the beats.
     - DMA read of n beats: ``bus.dma_setup + memory.latency + n + 3`` cycles: one more for the first
@@ -95,9 +98,9 @@ class Bus(wiring.Component):
         self._engines = engines
         super().__init__({
             "port": In(PioInitiator).array(ports),
-            "engine": In(Burst).array(engines),
+            "engine": In(Burst()).array(engines),
             "pio": Out(PioTarget),
-            "memory": Out(Burst),
+            "memory": Out(Burst()),
             "timing": In(Timing),
             "idle": Out(1),
             "events": Out(EventPort).array(len(self.event_sources)),
@@ -163,6 +166,7 @@ class Bus(wiring.Component):
             self.pio.write.eq(beat.write),
             self.pio.address.eq(beat.address),
             self.pio.data.eq(beat.data),
+            self.pio.strobe.eq(0xFF),
             self.pio.trace.eq(beat.trace),
             self.pio.process.eq(beat.process),
         ]
@@ -174,15 +178,18 @@ class Bus(wiring.Component):
             with m.If(grant):
                 m.d.comb += due.eq(Mux(beat.write, write, read) - 1)
             with m.If(due != 0):
-                m.d.sync += left.eq(due - 1)
                 m.d.comb += self.pio.valid.eq(~beat.write & (due == 1))
-            with m.Elif(offered):
-                m.d.comb += [taken.eq(1), self.pio.valid.eq(beat.write), ends.eq(beat.last)]
-                m.d.sync += left.eq(next_beat - 1)
+                m.d.sync += left.eq(Mux(self.pio.valid & ~self.pio.ready, 1, due - 1))
             with m.Else():
-                m.d.sync += left.eq(0)
+                # A beat may be late, and the NIC may let a write or a read's answer wait.
+                m.d.comb += [
+                    self.pio.valid.eq(offered & beat.write),
+                    taken.eq(offered & Mux(beat.write, self.pio.ready, self.pio.answer.valid)),
+                    ends.eq(taken & beat.last),
+                ]
+                m.d.sync += left.eq(Mux(taken, next_beat - 1, 0))
         for number, port in enumerate(self.port):
-            m.d.comb += [port.data.eq(self.pio.read),
+            m.d.comb += [port.data.eq(self.pio.answer.data),
                          port.done.eq(taken & beat.answer & (granted == number))]
 
         self._dma(m, granted=granted, grant=grant, free=free, left=left, ends=ends)

@@ -9,14 +9,14 @@ from ...layouts.operations import NIC_BYTES
 from ...layouts.packet import TRACE_BITS
 from ...layouts.via import PAGE
 
-__all__ = ["PIO_ADDRESS_BITS", "PROCESS_BITS", "LastWrite", "PageWrite", "PioTarget"]
+__all__ = ["PIO_ADDRESS_BITS", "PROCESS_BITS", "LastWrite", "PageWrite", "PioAccess", "PioTarget"]
 
 PIO_ADDRESS_BITS = (NIC_BYTES - 1).bit_length()
 """Bits of an address within a NIC. The two bits above them select the NIC."""
 
 PROCESS_BITS = 8
 
-PioTarget = wiring.Signature({
+PioAccess = wiring.Signature({
     "valid": Out(1),
     "write": Out(1),
     "address": Out(PIO_ADDRESS_BITS),
@@ -25,11 +25,30 @@ PioTarget = wiring.Signature({
     "process": Out(PROCESS_BITS),
     "read": In(64),
 })
-"""An initiator's side. A cycle with ``valid`` is one access of 8 bytes at ``address``, a multiple
-of 8: there is no back-pressure, and accesses may follow each other every cycle. A write's ``data``
-and ``trace`` (the trace number of the operation it belongs to) come with it, and with any access
-the ``process`` that makes it, 0 for the kernel; a read's answer is on
-``read`` in the cycle after ``valid``, and only then."""
+"""Accesses to a part of a NIC that never waits, from the side that makes them. A cycle with
+``valid`` is one access of 8 bytes at ``address``, a multiple of 8: there is no back-pressure, and
+accesses may follow each other every cycle. A write's ``data`` and ``trace`` (the trace number of
+the operation it belongs to) come with it, and with any access the ``process`` that makes it, 0 for
+the kernel; a read's answer is on ``read`` in the cycle after ``valid``, and only then."""
+
+PioTarget = wiring.Signature({
+    "valid": Out(1),
+    "ready": In(1),
+    "write": Out(1),
+    "address": Out(PIO_ADDRESS_BITS),
+    "data": Out(64),
+    "strobe": Out(8),
+    "trace": Out(TRACE_BITS),
+    "process": Out(PROCESS_BITS),
+    "answer": In(wiring.Signature({"valid": Out(1), "data": Out(64)})),
+})
+"""The bus's side of a NIC. A cycle with ``valid`` and ``ready`` is one access of 8 bytes at
+``address``, a multiple of 8. While ``valid`` waits for ``ready``, nothing of the access changes;
+accesses may follow each other every cycle. ``data``, ``strobe`` (the bytes that are written, today
+always all) and ``trace`` (the trace number of the operation it belongs to) are a write's; with any
+access comes the ``process`` that makes it, 0 for the kernel. A write is over when it is taken. A
+read is over when ``answer`` is valid, with its data: once, in a cycle after that in which it was
+taken, and the bus makes no other access before."""
 
 _OFFSET_BITS = (PAGE - 1).bit_length()
 

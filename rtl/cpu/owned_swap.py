@@ -46,7 +46,7 @@ class OwnedSwap(wiring.Component):
     done: Out(1)
     old: Out(64)
     writes: Out(1)
-    memory: Out(Burst)
+    memory: Out(Burst())
     lock: Out(1)
     timing: In(Timing)
 

@@ -8,11 +8,11 @@ from ...layouts.packet import TRACE_BITS
 from ..bus.burst import Burst
 from ..bus.bus import PioInitiator
 from ..bus.memory import Snoop
-from ..bus.posted_writes import NicBeat, PioBeat, PostedBuffer
+from ..bus.posted_buffer import NicBeat, PioBeat, PostedBuffer
 from ..bus.watch import LineTaken
 from ..parts.timing import Timing
-from .block_stores import PostedLine
-from .coherence import CoherencePort, Stored
+from .address_bus import CoherencePort, Stored
+from .block_buffer import PostedLine
 from .coherent_cache import CoherentCache
 from .inner_cache import InnerCache
 from .tag_cache import TagCache
@@ -136,7 +136,7 @@ class PortMembers(wiring.Component):
         super().__init__({
             "host": In(HostSide),
             "pio": Out(PioInitiator) if nics == 1 else Out(PioInitiator).array(nics),
-            "memory": Out(Burst),
+            "memory": Out(Burst()),
             "lock": Out(1),
             "snoop": In(Snoop),
             "taken": Out(LineTaken),
@@ -145,7 +145,7 @@ class PortMembers(wiring.Component):
             "timing": In(Timing),
             **({"bus": Out(CoherencePort), "stored": Out(Stored),
                 "news": In(Stored).array(peers)} if peers else {}),
-            **({"block_memory": Out(Burst), "posted": Out(PostedLine)} if block_stores else {}),
+            **({"block_memory": Out(Burst()), "posted": Out(PostedLine)} if block_stores else {}),
         })
 
     @property

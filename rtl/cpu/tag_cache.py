@@ -160,7 +160,7 @@ class TagCache(wiring.Component):
             "word": Out(64),
             "stale": Out(1),
             "taken": Out(LineTaken),
-            "memory": Out(Burst),
+            "memory": Out(Burst()),
             "snoop": In(Snoop),
             **({"block": In(1)} if block_stores else {}),
             **({"flush": In(1), "fault": Out(Fault)} if flushes else {}),

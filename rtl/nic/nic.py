@@ -10,46 +10,30 @@ from amaranth.lib.wiring import In, Out, connect, flipped
 
 from ...layouts.description import Description
 from ...layouts.packet import Protocol
-from ...layouts.processor import CRASH, CRASH_WORDS
+from ...layouts.processor import CRASH
 from ...layouts.rings import LINE_BYTES
 from ...layouts.trace import Block, Kind
 from ..bus.burst import Burst
 from ..bus.pio import PioTarget
 from ..bus.watch import Watch, by_cpu, of_each_cpu
+from ..node.nic_side import LinkSide, ProcessorSide
 from ..parts.event import EventPort
-from ..parts.flit import FlitStream
 from ..parts.timing import Timing
-from ..processor.subsystem import Processor
+from ..processor.processor import Processor
 from ..vi.engine import Engine
 from .crc import CrcAppend, CrcCheck
 from .fifos.lane_merge import LaneMerge
 from .fifos.receive_fifo import ReceiveFifo
 from .fifos.receive_window import ReceiveWindow
 from .fifos.send_window import SendWindow
-from .packet_merge import FlitMerge
+from .packet_merge import PacketMerge
 from .pio_map import PioMap
 from .protocol_split import ProtocolSplit
 from .rings.no_send_dma import NoSendDma
 from .rings.receive_dma import ReceiveDma
 from .rings.send_dma import SendDma
 
-__all__ = ["LinkSide", "Nic", "ProcessorSide"]
-
-LinkSide = wiring.Signature({
-    "tx": Out(FlitStream),
-    "rx": In(FlitStream),
-    "credit_stall": In(1),
-})
-"""The NIC's side of its link: packets to and from it, with CRC; the link to ``tx`` has a flit and
-no credit."""
-
-ProcessorSide = wiring.Signature({
-    "profile": In(1),
-    "crashed": Out(1),
-    "crash": Out(32 * CRASH_WORDS),
-})
-"""What the run of a target sees of a NIC's processor: whether its cycles are to be counted by
-program counter; it has stopped for good, and how."""
+__all__ = ["Nic"]
 
 _EVENT_SOURCES = (Block.SEND_PIO, Block.SEND_PIO, Block.SEND_DMA, Block.RECEIVE_LINK,
                   Block.RECEIVE_LINK, Block.RECEIVE_DMA, Block.RECEIVE_PIO, Block.RECEIVE_PIO)
@@ -88,7 +72,7 @@ class Nic(wiring.Component):
     Members
     -------
     pio : In(PioTarget)
-        From the host bus.
+        From the host bus; always ready, and an answer comes in the next cycle.
     dma : Out(Burst), an array
         To host memory: the send ring's, the receive ring's, then the VI engine's or the
         processor's. All may be busy at the same time.
@@ -138,8 +122,8 @@ class Nic(wiring.Component):
         attached = self._engine or self._processor
         super().__init__({
             "pio": In(PioTarget),
-            "dma": Out(Burst).array(2 + (attached.DMA if attached else 0)),
-            "link": Out(LinkSide),
+            "dma": Out(Burst()).array(2 + (attached.DMA if attached else 0)),
+            "link": Out(LinkSide()),
             "irq": Out(1),
             "node": In(8),
             "timing": In(Timing),
@@ -245,7 +229,7 @@ class Nic(wiring.Component):
                 ) -> tuple[wiring.PureInterface, wiring.PureInterface]:
         """Joins ``tx`` and ``rx`` of VI engine or processor to the packets of the rings; what is
         then left for the link, and for the rings."""
-        m.submodules.flit_merge = merge = FlitMerge(inputs=2)
+        m.submodules.flit_merge = merge = PacketMerge(inputs=2)
         m.submodules.split = split
         connect(m, to_link, merge.i[0])
         connect(m, tx, merge.i[1])

@@ -22,7 +22,7 @@ from ...layouts.registers import (
 from ...layouts.trace import Kind
 from ...layouts.via import CQ_PAGES, DOORBELL_PAGES, PAGE
 from ..bus.pio import PIO_ADDRESS_BITS
-from ..processor.subsystem import Processor
+from ..processor.processor import Processor
 from ..vi.engine import Engine
 from .fifos.receive_fifo import ReceiveFifo
 from .fifos.receive_window import ReceiveWindow
@@ -134,8 +134,10 @@ class PioMap:
             send.data.eq(pio.data),
             send.trace.eq(pio.trace),
             file.values.send_space.eq(send.space),
-            pio.read.eq(file.access.read | receive.data | self._nic_memory_read),
+            pio.ready.eq(1),
+            pio.answer.data.eq(file.access.read | receive.data | self._nic_memory_read),
         ]
+        m.d.sync += pio.answer.valid.eq(pio.valid & ~pio.write)
         # All that is here belongs to the kernel.
         ours = pio.valid & (pio.address[16:] == 0)
         allowed = pio.process == 0

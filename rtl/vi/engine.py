@@ -12,9 +12,9 @@ from ..nic.fifos.receive_fifo import ReceiveWord
 from ..parts.event import EventPort
 from ..parts.flit import FlitStream
 from ..parts.timing import Timing
-from .complete.completion import CompletionUnit
+from .complete.completion_unit import CompletionUnit
 from .contexts import Contexts
-from .events import EventQueue
+from .event_queue import EventQueue
 from .manager import Manager
 from .receive.receiver import Receiver
 from .send.sender import Sender
@@ -83,7 +83,7 @@ class Engine(wiring.Component):
             "registers": In(EngineRegisters),
             "rx": In(stream.Signature(ReceiveWord)),
             "tx": Out(FlitStream),
-            "dma": Out(Burst).array(self.DMA),
+            "dma": Out(Burst()).array(self.DMA),
             "irq": Out(1),
             "node": In(8),
             "timing": In(Timing),

@@ -113,7 +113,7 @@ invalidation is not over before it has been low."""
 
 VirtualMemory = wiring.Signature({
     "translate": Out(Translate),
-    "bus": Out(Burst),
+    "bus": Out(Burst()),
     "max_beats": In(10),
 })
 """A block's way to host memory by virtual addresses: to the translator, to the bus, and how many
@@ -125,7 +125,7 @@ def memory_ports(*, translate: int, bus: int) -> wiring.Signature:
     share a bus."""
     return wiring.Signature({
         "translate": Out(Translate).array(translate),
-        "bus": Out(Burst).array(bus),
+        "bus": Out(Burst()).array(bus),
     })
 
 

@@ -59,7 +59,7 @@ def config(description: Description) -> dict[str, dict[str, Any]]:
     """The knobs on which an area can depend: those of structure."""
     found: dict[str, dict[str, Any]] = {}
     whole = description.model_dump(mode="json")
-    for knob in knobs():
+    for knob in knobs(description):
         if knob.kind is Kind.STRUCTURE:
             section, key = knob.name.split(".")
             found.setdefault(section, {})[key] = whole[section][key]

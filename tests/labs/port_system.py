@@ -48,7 +48,7 @@ class PortSystem(wiring.Component):
             "attention": Out(1), "stall": Out(1), "expired": Out(1), "cycle": Out(64),
             "waiting": Out(1), "stopped": Out(1), "go": In(1), "count": In(3),
             "entries": In(BLOCK * ENTRY_WORDS * 32), "answers": Out(BLOCK * ANSWER_WORDS * 32),
-            "pio": Out(PioTarget), "engine": In(Burst), "irq": In(1),
+            "pio": Out(PioTarget), "engine": In(Burst()), "irq": In(1),
             "taken": Out(LineTaken),
         })
 
@@ -158,7 +158,8 @@ class Driver:
         collected: list[Answer] = []
         block: list[bytes] | None = None
         toggled = None
-        read = 0
+        dut.pio__ready.value = 1
+        read: int | None = None
         while True:
             # In the low phase of the clock: the cycle's values have settled.
             await Timer(1, "ns")
@@ -189,9 +190,10 @@ class Driver:
                     int(dut.waiting.value) == 0 or block is None, f"attention at {cycle}"
             for call in self.on_cycle:
                 call(cycle)
-            dut.pio__read.value = read
+            dut.pio__answer__valid.value = int(read is not None)
+            dut.pio__answer__data.value = 0xDEAD_0000_0000_0000 | cycle if read is None else read
             await ReadOnly()
-            read = 0xDEAD_0000_0000_0000 | cycle
+            read = None
             if int(dut.pio__valid.value):
                 address = int(dut.pio__address.value)
                 self.processes.append(int(dut.pio__process.value))

@@ -17,9 +17,9 @@ from amaranth.lib.wiring import In, Out
 from nicbed.firmware import tools
 from nicbed.layouts.description import Description
 from nicbed.layouts.processor import MMIO_BASE, STATUS, CrashReason, State, mmio_address
-from nicbed.rtl.bus.pio import PageWrite, PioTarget
+from nicbed.rtl.bus.pio import PageWrite, PioAccess
 from nicbed.rtl.processor.core.verilog import CORE_MODULES, core_verilog
-from nicbed.rtl.processor.subsystem import Processor
+from nicbed.rtl.processor.processor import Processor
 from nicbed.testbench.simulators import cache as build_cache
 from nicbed.testbench.simulators.verilator import Compilation, compile_all, verilate
 from nicbed.testbench.simulators.verilog import (
@@ -42,7 +42,7 @@ def describe(core: str, **knobs: int) -> Description:
     return Description.model_validate({"nic": {"processor": core}, "processor": knobs})
 
 
-PORTS = {"window": PioTarget, "pages": PageWrite}
+PORTS = {"window": PioAccess, "pages": PageWrite}
 """Of the processor, that the model's main drives."""
 
 

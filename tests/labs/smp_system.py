@@ -45,7 +45,7 @@ class SmpSystem(wiring.Component):
         super().__init__({
             "cfg_we": In(1), "cfg_index": In(8), "cfg_data": In(32),
             "stall": Out(1), "cycle": Out(64), "waiting": Out(cpus), "go": In(cpus),
-            "pio": Out(PioTarget), "engine": In(Burst), "memory": Out(MemoryPort(WORDS)),
+            "pio": Out(PioTarget), "engine": In(Burst()), "memory": Out(MemoryPort(WORDS)),
             **{f"{name}_{port}": member for port in range(cpus) for name, member in (
                 ("count", In(3)), ("entries", In(BLOCK * ENTRY_WORDS * 32)),
                 ("answers", Out(BLOCK * ANSWER_WORDS * 32)))},

@@ -13,6 +13,10 @@ from tests.labs.bench import pack, unpack
 __all__ = ["BurstMemory", "Pio", "Events", "packet", "flits", "wire", "payload_of"]
 
 
+PIO_CYCLES = 1000
+"""Cycles that a NIC may let an access wait."""
+
+
 class BurstMemory:
     """Target of a Burst: serves one at a time out of ``image``, with random pauses.
 
@@ -126,9 +130,11 @@ class Pio:
     def __init__(self, dut: Any) -> None:
         from cocotb.triggers import RisingEdge
         self._edge = RisingEdge(dut.clk)
-        (self._valid, self._write, self._address, self._data, self._trace, self._process,
-         self._read) = (getattr(dut, f"pio__{part}") for part in
-                        ("valid", "write", "address", "data", "trace", "process", "read"))
+        (self._valid, self._ready, self._write, self._address, self._data, self._trace,
+         self._process, self._answered, self._answer) = (
+            getattr(dut, f"pio__{part}") for part in (
+                "valid", "ready", "write", "address", "data", "trace", "process",
+                "answer__valid", "answer__data"))
         self.process = 0
         """Who makes the accesses that follow."""
 
@@ -141,7 +147,7 @@ class Pio:
             self._address.value = place & 0x1FF_FFFF
             self._data.value = word
             self._trace.value = 0 if index else trace
-            await self._edge
+            await self._taken()
         self._valid.value = 0
 
     async def read(self, place: int) -> int:
@@ -150,10 +156,20 @@ class Pio:
         self._process.value = self.process
         self._write.value = 0
         self._address.value = place & 0x1FF_FFFF
-        await self._edge
+        await self._taken()
         self._valid.value = 0
-        await self._edge
-        return int(self._read.value)
+        for _ in range(PIO_CYCLES):
+            await self._edge
+            if self._answered.value == 1:
+                return int(self._answer.value)
+        raise AssertionError(f"no answer to a read of {place:#x} after {PIO_CYCLES} cycles")
+
+    async def _taken(self) -> None:
+        for _ in range(PIO_CYCLES):
+            await self._edge
+            if self._ready.value == 1:
+                return
+        raise AssertionError(f"an access was not taken in {PIO_CYCLES} cycles")
 
     async def set(self, **values: int) -> None:
         """Write registers by name."""

@@ -25,8 +25,8 @@ from typing import Any
 from ....layouts.description import Description
 from ...kernel.process import Process
 from ...port.node import Node
-from ..channel import Channel
 from ..errors import ErrorClass, MpiError
+from ..progress.channel import Channel
 from .itself import Itself
 from .places import Places
 

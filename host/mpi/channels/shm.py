@@ -21,10 +21,10 @@ from ...port.costs import Path
 from ...port.node import Node
 from ...port.port import F_ONCE, TIMEOUT, Watch
 from ...port.suspension import NOTHING
-from ..channel import Compute
-from ..copying import BEGIN, COPY, END, Pieces, gather, scatter, total, touch_for
+from ..data.copies import BEGIN, COPY, END, Pieces, gather, scatter, total, touch_for
 from ..errors import ErrorClass, MpiError
-from ..packets import CHANNEL_AT, LONG_BYTES, Packet
+from ..progress.channel import Compute
+from ..progress.packets import CHANNEL_AT, LONG_BYTES, Packet
 from .buffered import CREDITS, Debts
 from .credits import Credits
 from .places import Places

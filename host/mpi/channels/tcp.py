@@ -18,10 +18,10 @@ from ...port.port import Watch
 from ...port.suspension import NOTHING
 from ...tcp import Socket, Tcp, TcpError
 from ...tcp.stack import HEAD, connection_bytes
-from ..channel import Compute
-from ..copying import Pieces, cut, total
+from ..data.copies import Pieces, cut, total
 from ..errors import ErrorClass, MpiError
-from ..packets import LONG_BYTES
+from ..progress.channel import Compute
+from ..progress.packets import LONG_BYTES
 from .places import Places
 
 __all__ = ["TcpChannel"]

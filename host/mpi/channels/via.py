@@ -24,10 +24,10 @@ from ...via.descriptors import LENGTH, LENGTH_AT, Segment, Single
 from ...via.handles import Vi
 from ...via.returns import VIP_INFINITE, VIP_RETURN
 from ...via.vipl.vipl import Vipl
-from ..channel import Compute, NoRoom
-from ..copying import Pieces
+from ..data.copies import Pieces
 from ..errors import ErrorClass, MpiError
-from ..packets import LONG_BYTES
+from ..progress.channel import Compute, NoRoom
+from ..progress.packets import LONG_BYTES
 from .buffered import CREDITS, Buffer, Debts, Received, queue_packet, received
 from .credits import Credits
 from .places import Places

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...kernel.process import Process
-from ..copying import Piece, Pieces
+from ..data.copies import Piece, Pieces
 
 __all__ = ["Exposed", "Memory", "Place", "Remote", "process_pieces", "put_back", "show"]
 

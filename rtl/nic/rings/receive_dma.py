@@ -80,7 +80,7 @@ class ReceiveDma(wiring.Component):
             "registers": In(ReceiveRingRegisters),
             "max_beats": In(10),
             "i": In(stream.Signature(ReceiveWord)),
-            "bus": Out(Burst),
+            "bus": Out(Burst()),
             "idle": Out(1),
             "event": Out(EventPort),
         })

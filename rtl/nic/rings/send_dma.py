@@ -9,14 +9,14 @@ from ....layouts.rings import DESCRIPTOR_BYTES, INLINE_BYTES, LINE_BYTES
 from ....layouts.trace import Kind
 from ...bus.burst import Burst, beats_of
 from ...bus.watch import by_cpu, of_each_cpu
-from ...parts.align import Aligner
+from ...parts.aligner import Aligner
 from ...parts.event import EventPort
 from ...parts.flit import Header
 from ...parts.queue import Queue
 from ...parts.sizes import check_power_of_two
 from ..fifos.lanes import DmaLane
 from ..fifos.packet_fifo import REFUSED, PacketFifo
-from .pulled_ring import Control, LineRing
+from .line_ring import Control, LineRing
 
 __all__ = ["PulledRing", "SendDma", "SendRingRegisters", "send_dma_members"]
 
@@ -56,7 +56,7 @@ def send_dma_members(coherent: int = 0) -> dict[str, wiring.Member]:
         "registers": In(SendRingRegisters),
         "max_beats": In(10),
         "now": In(32),
-        "bus": Out(Burst),
+        "bus": Out(Burst()),
         "lane": Out(DmaLane),
         "accepted": Out(16),
         "idle": Out(1),

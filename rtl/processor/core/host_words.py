@@ -29,7 +29,7 @@ class HostWords(wiring.Component):
     """
 
     core: In(HostWordBus)
-    bus: Out(Burst)
+    bus: Out(Burst())
     idle: Out(1)
 
     def elaborate(self, platform: object) -> Module:

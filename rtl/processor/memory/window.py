@@ -5,7 +5,7 @@ from amaranth.lib import memory, stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from ....layouts.processor import WINDOW_OWNER, WINDOW_PAGE
-from ...bus.pio import PROCESS_BITS, PioTarget
+from ...bus.pio import PROCESS_BITS, PioAccess
 from ..types import WIDE_ADDRESS_BITS, LoadCheck, WidePort
 
 __all__ = ["Window"]
@@ -34,7 +34,7 @@ class Window(wiring.Component):
 
     Members
     -------
-    pio : ``In(PioTarget)``
+    pio : ``In(PioAccess)``
         Accesses, by address in NIC memory.
     port : ``Out(WidePort)``
         To NIC memory; always ready.
@@ -57,7 +57,7 @@ class Window(wiring.Component):
         ``memory_bytes`` is not a power of two from 4096 to 1048576.
     """
 
-    pio: In(PioTarget)
+    pio: In(PioAccess)
     port: Out(WidePort)
     owner: In(stream.Signature(_OWNER_BITS, always_ready=True))
     load: In(LoadCheck)

@@ -6,7 +6,7 @@ from amaranth.lib.wiring import In, Out
 
 from ....layouts.via import INDEX_BITS, TRANSLATION_FLAGS, TRANSLATION_PLACE
 from ...bus.burst import Burst
-from .table import TranslationEntry
+from .translation_table import TranslationEntry
 
 __all__ = ["TableWalk", "Walk", "entry_of"]
 
@@ -63,7 +63,7 @@ class TableWalk(wiring.Component):
     forget_index: In(INDEX_BITS)
     table_base: In(32)
     max_beats: In(10)
-    bus: Out(Burst)
+    bus: Out(Burst())
 
     def __init__(self) -> None:
         super().__init__()

@@ -6,7 +6,7 @@ from typing import Any, cast
 
 import pytest
 from nicbed.host.kernel.process import Process
-from nicbed.host.mpi.copying import BEGIN, COPY, copy
+from nicbed.host.mpi.data.copies import BEGIN, COPY, copy
 from nicbed.host.port.node import Node
 from nicbed.host.port.port import MAX_WORK, Port, Watch
 from nicbed.host.runtime import Stuck

@@ -1,6 +1,7 @@
 """The bus and the memory controller: durations, order, fairness, what lands where."""
 
 import random
+from collections.abc import Callable
 from fractions import Fraction
 from math import ceil
 from typing import Any
@@ -16,7 +17,7 @@ from nicbed.rtl.bus.burst import Burst
 from nicbed.rtl.bus.bus import Bus, PioInitiator
 from nicbed.rtl.bus.memory import HostMemory, MemoryController, Snoop
 from nicbed.rtl.bus.pio import PioTarget
-from nicbed.rtl.bus.posted_writes import PioBeat
+from nicbed.rtl.bus.posted_buffer import PioBeat
 from nicbed.rtl.parts.event import EventPort
 from nicbed.rtl.parts.timing import Timing
 
@@ -31,7 +32,8 @@ class BusSystem(wiring.Component):
 
     def __init__(self) -> None:
         super().__init__({
-            "port": In(PioInitiator), "first": In(Burst), "second": In(Burst), "third": In(Burst),
+            "port": In(PioInitiator), "first": In(Burst()), "second": In(Burst()),
+            "third": In(Burst()),
             "lock": In(1), "pio": Out(PioTarget), "timing": In(Timing), "idle": Out(1),
             "snoop": Out(Snoop), "begin": Out(EventPort), "end": Out(EventPort), "cycle": Out(32),
         })
@@ -191,9 +193,13 @@ async def writes_where_it_is_told(dut: Any) -> None:
 
 
 class Pio:
-    """Offers beats; ``done`` has (cycle, data) of each that was answered."""
+    """Offers beats, and is the NIC: it takes an access ``wait()`` cycles after it is offered, and
+    answers a read ``1 + wait()`` cycles later. ``done`` has (cycle, data) of each that was
+    answered, ``waited`` the cycles of waiting for each transaction."""
 
-    def __init__(self, dut: Any) -> None:
+    def __init__(self, dut: Any, wait: Callable[[], int] = lambda: 0) -> None:
+        self.wait = wait
+        self.waited: list[int] = []
         self.queue: list[dict[str, int]] = []
         self.done: list[tuple[int, int]] = []
         self.taken: list[int] = []
@@ -213,25 +219,46 @@ class Pio:
     async def _run(self) -> None:
         dut = self._dut
         rising, falling = RisingEdge(dut.clk), FallingEdge(dut.clk)
-        read = 0
+        fields = [getattr(dut, f"pio__{name}") for name in ("write", "address", "data", "strobe")]
+        left = self.wait()
+        waited = 0
+        offered: list[int] | None = None
+        answer: tuple[int, int] | None = None
         while True:
             await falling
             dut.port__beat__valid.value = int(bool(self.queue))
-            dut.pio__read.value = read
+            dut.pio__ready.value = int(not left)
+            now = answer is not None and answer[0] == 0
+            dut.pio__answer__valid.value = int(now)
+            dut.pio__answer__data.value = answer[1] if answer and now else 0xBAD
+            answer = None if answer is None or now else (answer[0] - 1, answer[1])
             if self.queue:
                 dut.port__beat__payload.value = pack(PioBeat, self.queue[0])
             await rising
             cycle = int(dut.cycle.value)
-            read = 0xBAD
             if int(dut.pio__valid.value):
-                address = int(dut.pio__address.value)
-                if int(dut.pio__write.value):
-                    self.reached.append((cycle, address, int(dut.pio__data.value)))
+                assert answer is None and not now, "an access before the answer"
+                write, address, data, strobe = access = [int(field.value) for field in fields]
+                assert offered in (None, access), "an access changed while it waited"
+                offered = access
+                if left:
+                    left -= 1
+                    waited += 1
                 else:
-                    read = ~address & (1 << 64) - 1
+                    offered, left = None, self.wait()
+                    if write:
+                        assert strobe == 0xFF
+                        self.reached.append((cycle, address, data))
+                    else:
+                        answer = (self.wait(), ~address & (1 << 64) - 1)
+                        waited += answer[0]
+            else:
+                assert offered is None, "an access was taken back"
             if self.queue and int(dut.port__beat__ready.value):
                 self.taken.append(cycle)
-                self.queue.pop(0)
+                if self.queue.pop(0)["last"]:
+                    self.waited.append(waited)
+                    waited = 0
             if int(dut.port__done.value):
                 self.done.append((cycle, int(dut.port__data.value)))
 
@@ -260,6 +287,40 @@ async def carries_pio(dut: Any) -> None:
         assert [cycle for cycle, _ in pio.done] == [end - 1, end + read - 1]
         assert pio.done[1][1] == ~0x88 & (1 << 64) - 1
         assert events.begins[0][2] == 9 and events.begins[1][2] == 0
+
+
+@cocotb.test()
+async def waits_for_a_slow_nic(dut: Any) -> None:
+    """The bus is held for as many cycles more as the NIC lets its accesses wait."""
+    await reset_and_clock(dut, timing=timing(write=3, read=5, beat=2))
+    draw = random.Random(seed())
+    pio, events, engine = Pio(dut, lambda: draw.choice((0, 0, 1, 2, 7))), Events(dut), Engine(
+        dut, "first", stall=0.5, seed=seed())
+    engine.start(dut)
+    due, answered, spans = [], [], []
+    for number in range(60):
+        if draw.random() < 0.5:
+            words = [draw.getrandbits(64) for _ in range(draw.randint(1, 4))]
+            pio.write(*words, address=8 * number, answer=1)
+            due += [(8 * (number + at), word) for at, word in enumerate(words)]
+            answered.append(None)
+            spans.append(3 + 2 * (len(words) - 1))
+        else:
+            pio.read(8 * number)
+            answered.append(~(8 * number) & (1 << 64) - 1)
+            spans.append(5)
+        engine.fetch(0, draw.randint(1, 3))
+    while pio.queue or engine.busy:
+        await cycles(dut, 1)
+        assert events.begins[-1:] == [] or events.begins[-1][0] < 8000, "no end"
+    await cycles(dut, 3)
+    events.check()
+    assert [(address, word) for _, address, word in pio.reached] == due
+    assert [data if wanted is not None else None for (_, data), wanted in
+            zip(pio.done, answered, strict=True)] == answered
+    assert sum(pio.waited) > 60
+    assert events.spans(0) == [span + waited for span, waited in
+                               zip(spans, pio.waited, strict=True)]
 
 
 @cocotb.test()
@@ -349,7 +410,7 @@ async def snoops(dut: Any) -> None:
 
 @pytest.mark.parametrize("testcase", [
     "holds_as_long_as_promised", "moves_at_its_rate", "writes_where_it_is_told", "carries_pio",
-    "is_fair", "overlaps_latencies_and_shares_beats", "locks", "snoops"])
+    "waits_for_a_slow_nic", "is_fair", "overlaps_latencies_and_shares_beats", "locks", "snoops"])
 def test_bus(testcase: str) -> None:
     run_bench(BusSystem(), __file__, testcase=testcase)
 
