@@ -26,7 +26,7 @@ MAX_PORTS = 64
 
 class Nic(Section):
     design: Annotated[str, At(NICS)] = structure(
-        "rings", doc="the NIC, by its name, or one's own by its path from the description's "
+        "rings", doc="the NIC is the one of this name, or that at this path from the description's "
                      "folder, './my_nic/design.py'; its own knobs are a section of its name")
     clock_mhz: Rate = cost(Fraction(66), unit="MHz", gt=0, le=1000,
                            doc="target clock: NIC and host bus; turns cycles into microseconds")

@@ -192,7 +192,7 @@ CALL = '"cpu.call" = { low = 0, high = 40 }\n'
     (f'[fit]\nfigures = ["assessment/logp/cm5/o_s"]\n[fit.parameters]\n{CALL}',
      "has no such figure"),
     ('[fit.figures]\no_s = 1\n[fit.parameters]\n"cpu.call" = { low = 0, high = 200000 }\n',
-     "[fit.parameters]: cpu.call: 200000"),
+     "[fit.parameters]: cpu.call = 200000: must be"),
 ])
 def test_what_is_wrong_is_one_line(jobs, tmp_path, text, said):
     own = tmp_path / "mine.toml"
