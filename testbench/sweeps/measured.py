@@ -23,7 +23,7 @@ def known() -> list[str]:
     from ..apps import APPS
     from ..benches import BENCHES
 
-    return [*BENCHES, *APPS, AREA]
+    return [*BENCHES.names(), *APPS, AREA]
 
 
 def check_measured(names: Iterable[str]) -> None:
