@@ -38,11 +38,11 @@ from typing import Any
 
 from ...layouts.doors import Door
 from ..errors import UserError, nearest
-from .benchmark import Benchmark, Tell, Uncarried
+from .benchmark import Benchmark, Tell, Uncarried, loaded
 from .fields import Outcome, figure, setting
 
-__all__ = ["BENCHES", "Benchmark", "Outcome", "Tell", "check", "figure",
-           "get", "named", "run", "setting"]
+__all__ = ["BENCHES", "Benchmark", "Outcome", "Tell", "check", "every",
+           "figure", "get", "named", "run", "setting"]
 
 _BUILT_IN = (
     "rtt", "bare", "overhead", "logp", "prtt", "bulk", "pipelined", "exchange", "pairs",
@@ -68,9 +68,14 @@ def get(name: str) -> Benchmark:
     return BENCHES.get(name)
 
 
+def every() -> list[tuple[str, Benchmark]]:
+    """All benchmarks that can be loaded, by their names."""
+    return loaded(BENCHES)
+
+
 def named(name: str) -> tuple[str, Benchmark]:
-    """The benchmark called ``name``, or at that path, and its name, by which it is found in other
-    processes, too.
+    """The benchmark called ``name``, or at that path, and its name: one of a benchmark from outside
+    says where it is from.
 
     Raises
     ------
@@ -92,7 +97,7 @@ def check(name: str, layer: str) -> None:
     try:
         get(name).check(layer)
     except Uncarried as error:
-        there = [one for one in BENCHES.names() if layer in BENCHES.get(one).layers]
+        there = [one for one, bench in every() if layer in bench.layers]
         raise UserError(f"{error}; with --layer {layer} there are: "
                         f"{', '.join(there) or 'none'}") from None
 

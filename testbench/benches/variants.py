@@ -4,8 +4,8 @@ import importlib
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from ...layouts.doors import LAYERS
-from .benchmark import Benchmark, Uncarried
+from ...layouts.doors import LAYERS, Layer
+from .benchmark import Benchmark, Uncarried, loaded
 from .presented import Presented
 
 __all__ = ["Variants"]
@@ -32,8 +32,8 @@ class Variants(Benchmark):
     @property
     def layers(self) -> Iterable[str]:
         """The layers that have it: built in, then others."""
-        return [*self._parts, *(name for name in LAYERS.names()
-                                if not LAYERS.is_builtin(name) and self._part(name))]
+        return [*self._parts, *(name for name, layer in loaded(LAYERS)
+                                if not LAYERS.is_builtin(name) and self._capable_part(layer))]
 
     def nodes_on(self, layer: str) -> int:
         """The nodes that it takes by default over ``layer``: its part's NODES, if there are."""
@@ -61,6 +61,9 @@ class Variants(Benchmark):
         """The part for ``layer``, "" if there is none."""
         if layer in self._parts or LAYERS.is_builtin(layer):
             return self._parts.get(layer, "")
-        endpoint = LAYERS.get(layer).endpoint_class
+        return self._capable_part(LAYERS.get(layer))
+
+    def _capable_part(self, layer: Layer) -> str:
+        endpoint = layer.endpoint_class
         return next((part for capability, part in self._capable
                      if getattr(endpoint, capability, False)), "")

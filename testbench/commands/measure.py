@@ -117,15 +117,16 @@ def listed() -> str:
     from ...layouts.description import knobs
     from ...layouts.doors import LAYERS
     from ..apps import APPS
-    from ..benches import BENCHES
+    from ..benches import every
+    from ..benches.benchmark import loaded
 
     return json.dumps({
         "benchmarks": [{"name": one.name, "title": one.title, "nodes": one.nodes,
-                        "layers": list(one.layers)} for one in map(BENCHES.get, BENCHES.names())],
+                        "layers": list(one.layers)} for _, one in every()],
         "programs": [{"name": app.name, "title": app.title, "layer": app.layer,
                       "parameters": list(app.options)}
                      for app in APPS.values()],
-        "layers": {name: LAYERS.get(name).title for name in LAYERS.names()},
+        "layers": {name: layer.title for name, layer in loaded(LAYERS)},
         "descriptions": load.names(),
         "knobs": [knob.model_dump(mode="json", exclude={"default"})
                   | {"default": knob.default if isinstance(knob.default, (int, float, str))

@@ -15,7 +15,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from ...layouts.description import Description, Knob, knobs
-from ...layouts.doors import LAYERS
+from ...layouts.doors import LAYERS, Found
 from ..errors import UserError, nearest
 
 __all__ = ["DEFAULT", "FIT", "check_name", "difference", "find", "fit_table", "for_layer", "load",
@@ -126,7 +126,7 @@ def for_layer(description: Description, layer: str, *, ours: bool = True) -> Des
     broken = [*found.needs(settled, name),
               *(found.needs_of_exchange(settled, name) if ours else ())]
     if not description.bus.coherent and not (found.flushes and found.flushes(settled)):
-        flushing = " and ".join(one for one in LAYERS.names() if LAYERS.get(one).flushes)
+        flushing = " and ".join(one.name for one in map(Found.load, LAYERS.found()) if one.flushes)
         broken.append(f"bus.coherent = false: layers {flushing} flush lines over firmware tb2 "
                       "(am.firmware), and no other layer does")
     for line in broken:

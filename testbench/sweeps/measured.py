@@ -34,8 +34,10 @@ def check_measured(names: Iterable[str]) -> None:
     UserError
         There is such a one.
     """
+    from ..benches import BENCHES
+
     for name in names:
-        if name not in known():
+        if name not in known() and not BENCHES.is_path(name):
             raise UserError(f"no benchmark or program is called {name}{nearest(name, known())}")
 
 

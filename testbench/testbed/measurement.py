@@ -56,7 +56,9 @@ class Measurement:
     remarks
         What the result says of itself, beside the description's notes.
     bench
-        The benchmark, if it is one.
+        By what the benchmark is found, if it is one: its name, or its path.
+    outside
+        Hashes of the sources of a benchmark and a layer from outside.
     """
 
     name: str
@@ -73,13 +75,16 @@ class Measurement:
     synthesis: bool = False
     outlook: str = ""
     remarks: tuple[str, ...] = ()
-    bench: "Benchmark | None" = None
+    bench: str = ""
+    outside: tuple[str, ...] = ()
 
     @property
     def presentation(self) -> Any:
         """What presents the result: a module, or the benchmark."""
-        if self.bench is not None:
-            return self.bench.module(self.layer)
+        if self.bench:
+            from ..benches import get
+
+            return get(self.bench).module(self.layer)
         return importlib.import_module(self.module)
 
     @property
@@ -87,10 +92,6 @@ class Measurement:
         """Modules of nicbed that a simulator's process needs."""
         return [self.function.partition(":")[0], *filter(None, [self.module])]
 
-    @property
-    def outside(self) -> list[str]:
-        """Hashes of the sources of a benchmark and a layer from outside."""
-        return [one.digest for one in (self.name, self.layer) if isinstance(one, Named)]
 
     def document(self, outcome: Mapping[str, Any]) -> dict[str, Any]:
         """The document of the result file."""
@@ -123,10 +124,13 @@ def benchmark(name: str, bench: "Benchmark", description: Description, *, layer:
         raise UserError(f"--full: {bench.name} leaves nothing out; run it without")
     parameters = changed(name, (module.full if full else module.parameters)(description), changes)
     own = module.__name__ if module.__name__.startswith(f"{_PACKAGE}.") else ""
-    return Measurement(name, layer, sim, description, parameters,
+    found_by = name.reference if isinstance(name, Named) else name
+    return Measurement(str(name), layer, sim, description, parameters,
                        f"{_PACKAGE}.testbench.benches:run",
-                       {"name": name, "layer": layer, "parameters": parameters}, own,
-                       pure=sim != "board", bench=bench)
+                       {"name": found_by, "layer": layer, "parameters": parameters}, own,
+                       pure=sim != "board", bench=found_by,
+                       outside=tuple(one.digest for one in (name, layer)
+                                     if isinstance(one, Named)))
 
 
 def area(description: Description, *, layer: str, sim: str) -> Measurement:

@@ -12,8 +12,9 @@ from fractions import Fraction
 from typing import Any
 
 from ...layouts.description import Description
-from ...layouts.doors import LAYERS
+from ...layouts.doors import LAYERS, Layer
 from ...layouts.trace import TICKS, Event
+from ..benches.benchmark import loaded
 from ..benches.latency import trips_of
 from ..truth.breakdown import STAGES, VIA_STAGES, lives, mean_life, via_lives
 from ..truth.echoes import echoes
@@ -115,13 +116,16 @@ def beside(sides: Sequence[Parts]) -> list[tuple[str, list[Fraction | None]]]:
 
 def traced(layer: str) -> bool:
     """Whether round trips of ``layer`` are traced, and it has the figures of ``logp``."""
-    endpoint = LAYERS.get(layer).endpoint_class
-    return endpoint is not None and endpoint.traced
+    return _traced(LAYERS.get(layer))
 
 
 def traced_layers() -> list[str]:
     """The layers that are."""
-    return [name for name in LAYERS.names() if traced(name)]
+    return [name for name, layer in loaded(LAYERS) if _traced(layer)]
+
+
+def _traced(layer: Layer) -> bool:
+    return layer.endpoint_class is not None and layer.endpoint_class.traced
 
 
 def _by_requests(layer: str) -> bool:
