@@ -13,7 +13,7 @@ from typing import Any
 
 from ...layouts.description import Description, Draft, knobs, knobs_by_name
 from ...layouts.description.errors import rule_of, short
-from ...layouts.doors import LAYERS, NICS, Layer, NicDesign
+from ...layouts.doors import LAYERS, NICS, Found, Layer, NicDesign
 from ...layouts.doors.lazy import resolved
 from ..errors import UserError, nearest
 
@@ -115,7 +115,7 @@ def for_layer(description: Description, layer: str, *, ours: bool = True) -> Des
     broken = [*found.needs(settled, name),
               *(found.needs_of_exchange(settled, name) if ours else ())]
     if not description.bus.coherent and not (found.flushes and found.flushes(settled)):
-        flushing = " and ".join(one for one in LAYERS.names() if LAYERS.get(one).flushes)
+        flushing = " and ".join(one.name for one in map(Found.load, LAYERS.found()) if one.flushes)
         broken.append(f"bus.coherent = false: layers {flushing} flush lines over firmware tb2 "
                       "(am.firmware), and no other layer does")
     for line in [*broken, *_misfit(settled, found, name)]:
