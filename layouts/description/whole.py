@@ -2,7 +2,7 @@
 
 from pydantic import model_validator
 
-from ..fabric import topology
+from ..fabric import graph_of
 from ..packet import HEADER_BYTES
 from .cpu import Cpu
 from .knob import Section
@@ -91,7 +91,7 @@ class Description(Section):
         if ports > MAX_PORTS:
             raise ValueError(f"fabric.nodes * node.cpus = {ports}: must be at most {MAX_PORTS}, "
                              "the host ports of a target")
-        topology(self)
+        graph_of(self)
         return self
 
     def _not_coherent(self) -> None:

@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 from ....layouts.description import Description
-from ....layouts.fabric import topology
+from ....layouts.fabric import graph_of
 from ....layouts.trace import TICKS
 from ...estimate.compare import check
 from ...results.document import number
@@ -73,7 +73,7 @@ def evaluate(raw: Mapping[str, Any], description: Description, parameters: Mappi
     truth: dict[str, Any] = {}
     points: dict[str, Any] = {}
     checks: list[dict[str, Any]] = []
-    graph = topology(description)
+    graph = graph_of(description)
     services: dict[int, Any] = {}
     for (size, loss, senders), run in raw["runs"].items():
         shared = together(run)
