@@ -4,7 +4,7 @@ from collections.abc import Callable, Container, Coroutine, Iterable, Sequence
 from typing import Any, Protocol, TypeVar, cast, runtime_checkable
 
 from ...layouts.description import Description
-from ...layouts.fabric import Topology
+from ...layouts.fabric import Graph
 from ...layouts.operations import NIC_BASE, NIC_BYTES
 from ...layouts.packet import TRACE_BITS
 from ...layouts.registers import address as register_address
@@ -104,7 +104,7 @@ class Node:
                  "_everywhere")
 
     def __init__(self, number: int, description: Description, port: Port, memory: Memory,
-                 topology: Topology, active: Sequence[int] | None = None,
+                 topology: Graph, active: Sequence[int] | None = None,
                  beside: "Node | None" = None, running: Container[int] | None = None,
                  everywhere: dict[type, Any] | None = None) -> None:
         """``beside``: the same node as another of its CPUs sees it; None for the first.
