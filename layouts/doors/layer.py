@@ -68,7 +68,8 @@ class Layer:
         Its :class:`~nicbed.host.endpoint.Endpoint`; empty: it has none.
     background
         What the runtime starts beside the programs of a run: ``background(description)`` is a
-        :class:`nicbed.host.background.Background`, or None. Empty: nothing.
+        :class:`nicbed.host.background.Background`, or None: that of a layer that is built in, if
+        its knobs are as usual. Empty: nothing.
     """
 
     name: str
