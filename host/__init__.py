@@ -4,7 +4,8 @@ port.
 In the order in which to read:
 
 - :mod:`.runtime`: Runs host programs as coroutines, each time the target needs them
-- :mod:`.serving`: What an attention of one host port comes to
+- :mod:`.serving`: Serves one host port: takes its answers, resumes its program, and gives it the
+  next block
 - :mod:`.port`: A node for its program: its port, its memory, and the costs of CPU work
 - :mod:`.processor`: The NIC processor for host programs: loading firmware, queues to it and
   commands to it
@@ -12,6 +13,8 @@ In the order in which to read:
 - :mod:`.splitc`: Split-C over Active Messages: a global address space of all processes, one a node
 - :mod:`.apps`: Programs over Split-C: a matrix product and two sorts, as the studies of parallel
   machines ran them
+- :mod:`.smp`: Locks and barriers among the CPUs of a node, and several layers on one CPU
+- :mod:`.mpi`: MPI over VIA, GM, TCP and shared memory, for coroutines, Python and C
 - :mod:`.mpl`: MPL, the SP-2's message passing, over Active Messages: :class:`Mpl`, one object a
   node
 - :mod:`.rpc`: Asynchronous remote procedure calls through the kernel: :class:`Rpc`, one object a

@@ -23,13 +23,13 @@ In the order in which to read:
 - :mod:`.sending`: Sends: eager, or by a request and a reply
 - :mod:`.receiving`: Receives: messages that arrive, matched or kept, and the receiver's part of
   long ones
-- :mod:`.ends`: What both ends of a message stand on: how long ones go, and registered memory for
-  them
+- :mod:`.ends`: The base of both ends of a message: it says how long messages go, and registers
+  memory for them
 - :mod:`.matching`: Matching: posted receives, and messages that nobody waits for, by context
 - :mod:`.engine`: Progress: packets that go, and packets that come, each handled by its kind
 - :mod:`.packets`: Packets of the layer: their kinds and headers
 - :mod:`.channel`: The interface between the layer and what carries its packets
-- :mod:`.channels`: What carries the layer's packets: one file for each channel
+- :mod:`.channels`: The channels that carry the layer's packets: one file for each
 - :mod:`.registration`: Registered memory of users' buffers, kept after use
 - :mod:`.buffers`: Buffers of a program: arrays of numpy that have a place in the process's memory
 - :mod:`.data`: The bytes of a message, and those of all ranks' parts: where they are in memory
@@ -44,16 +44,16 @@ In the order in which to read:
 - :mod:`.groups`: Groups of ranks
 - :mod:`.attributes`, :mod:`.info`, :mod:`.codes`: What programs attach to communicators and others,
   say of them, and add to MPI's errors
-- :mod:`.status`: What a receive got
+- :mod:`.status`: The result of a receive
 - :mod:`.constants`: Constants of MPI, under its names
 - :mod:`.errors`: Errors of MPI: its classes, and the exception that a wrong call raises
 - :mod:`.windows`: One-sided communication: windows, and what origins do to them
-- :mod:`.world`: What the ranks of a run know of each other beside the target, to say why none of
-  them goes on
+- :mod:`.world`: Knows of all ranks of a run beside the target, to say why none of them goes on
 - :mod:`.sync`: Blocking calls: each rank on a stack of its own
 - :mod:`.python`: MPI for programs in Python, with mpi4py's names and blocking calls
 - :mod:`.c`: MPI for programs in C, compiled from their sources
-- :mod:`.costs`: What the layer costs: every path as a sum of cost items
+- :mod:`.costs`: Prices the layer: every path is a sum of cost items, counted from the code that a C
+  implementation of it needs, times ``mpi.path_scale``
 """
 
 from importlib import import_module

@@ -7,7 +7,8 @@ In the order in which to read:
   process that waits
 - :mod:`.protocol`: TCP as a state machine: segments in, segments out, times given; no node, no CPU,
   no simulator
-- :mod:`.costs`: What the kernel's path costs: each part as a sum of cost items
+- :mod:`.costs`: Prices the kernel's path: each part is a sum of cost items, counted from the code
+  that a kernel in C needs, times ``tcp.path_scale``
 - :mod:`.errors`: Errors of sockets, under the names that the field has for them
 """
 

@@ -197,8 +197,8 @@ class Stack:
         return self._deadline
 
     def awaits(self) -> tuple[list[Watch], int]:
-        """Where the next packet comes to, and cycles until a timer has run out or the NIC may have
-        room again (0: neither)."""
+        """Tells where the next packet comes to, and cycles until a timer has run out or the NIC may
+        have room again (0: neither)."""
         end = self._due()
         return ([Watch(self._ring.slot(), self._ring.phase(), 1)],
                 0 if end == FAR else min(LONGEST, max(1, end - self.port.cycle)))

@@ -43,7 +43,7 @@ def bench(name: str, layer: str | None, nic: str, overrides: tuple[str, ...], no
 
 
 class _Program(click.Command):
-    """What comes after -- is the program's."""
+    """Leaves what comes after -- to the program."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         if "--" in args:

@@ -27,7 +27,7 @@ class Column(Protocol):
 
 
 class Table(Protocol):
-    """What of a table is drawn (:class:`.table.Table`)."""
+    """The part of a table that is drawn (:class:`.table.Table`)."""
 
     @property
     def rows(self) -> Sequence[Mapping[str, Any]]: ...

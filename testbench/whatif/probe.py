@@ -1,4 +1,4 @@
-"""What is measured of one description: figures, work of a round trip, a fingerprint of its runs.
+"""Measures one description: figures, work of a round trip, a fingerprint of its runs.
 
 The benchmarks are ``logp`` with few computation times and ``bandwidth`` with two sizes: what they
 leave out gives the same figures within a hundredth, and takes several times as long.
@@ -33,7 +33,7 @@ _SHORT: dict[str, dict[str, Any]] = {
 
 
 def measurement(description: Description, layer: str) -> Measurement:
-    """What is measured of ``description``, which is one for ``layer``."""
+    """Returns what is measured of ``description``, which is one for ``layer``."""
     short = {**BENCHES["logp"].module(layer).parameters(description), **_SHORT.get(layer, {})}
     bulk = {**BENCHES[BANDWIDTH].module(layer).parameters(description), "sizes": [_LEAST, SIZE]}
     parameters = {"logp": short, BANDWIDTH: bulk}

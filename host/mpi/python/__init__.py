@@ -10,7 +10,7 @@ In the order in which to read:
 - :mod:`.handles`: Objects of MPI as programs have them: handles, which stand for something
 - :mod:`.errors`: Errors of MPI as mpi4py has them
 - :mod:`.communicators`: Communicators, as programs in Python have them
-- :mod:`.messages`: What a program sends and receives: mpi4py's ways of describing it
+- :mod:`.messages`: Turns mpi4py's descriptions of messages into the library's
 - :mod:`.memory`: Memory under the buffer interface
 - :mod:`.tensors`: Arrays of other libraries, which have no buffer but say where their elements are
 - :mod:`.objects`: Objects of Python as messages
@@ -24,9 +24,12 @@ In the order in which to read:
 - :mod:`.environment`: Beginning, end, time
 - :mod:`.others`, :mod:`.refused`: What is not supported
 - :mod:`.program`: A Python program as a host program
-- :mod:`.ending`: How a program in Python ends
-- :mod:`.surroundings`: What of the Python process belongs to a rank's program while it runs
-- :mod:`.process`: What Python keeps for the process, for each rank
+- :mod:`.ending`: Ends a program in Python
+- :mod:`.surroundings`: Gives a rank's program its own part of the Python process while it runs: its
+  standard streams, its arguments, its modules, and what modules keep for the process
+  (:mod:`.process`)
+- :mod:`.process`: Gives each rank what Python keeps for the process: all ranks share one, where
+  mpiexec would start one each
 - :mod:`.rc`: What a program says of MPI's beginning and end before it uses MPI
 - :mod:`.shim`: The module ``mpi4py`` as a program finds it
 """

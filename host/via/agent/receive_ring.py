@@ -67,7 +67,7 @@ class ReceiveRing:
         return 1 - (self._taken // self.size & 1)
 
     def arrived(self) -> bool:
-        """Whether the next packet has arrived. This takes no target time."""
+        """Tells whether the next packet has arrived. This takes no target time."""
         rounds, index = divmod(self._taken, self.size)
         return self.memory.word(self.base + index * self.slot_bytes) & 1 == ~rounds & 1
 

@@ -116,12 +116,12 @@ class SendRing:
         self.done += self.memory.word(self.report) - self.done & 0xFFFF
 
     def moved(self) -> bool:
-        """Whether the NIC has read more since the last check. Costs nothing."""
+        """Tells whether the NIC has read more since the last check. Costs nothing."""
         return bool(self.memory.word(self.report) - self.done & 0xFFFF)
 
     @property
     def reading(self) -> bool:
-        """Whether the NIC had more to read at the last check."""
+        """Tells whether the NIC had more to read at the last check."""
         return self.posted != self.done
 
     async def settle(self) -> None:
@@ -140,13 +140,13 @@ class SendRing:
         await port.flush()
 
     async def room(self) -> bool:
-        """Whether a descriptor can be posted."""
+        """Tells whether a descriptor can be posted."""
         if self.posted - self.done >= self.size:
             await self.look()
         return self.posted - self.done < self.size
 
     async def available(self) -> bool:
-        """Whether there is a free buffer."""
+        """Tells whether there is a free buffer."""
         free = self._free
         if free and free[0][0] > self.done:
             await self.look()
@@ -154,7 +154,7 @@ class SendRing:
 
     @property
     def short(self) -> bool:
-        """Whether few buffers are left, so that packets must request acknowledgements."""
+        """Tells whether few buffers are left, so that packets must request acknowledgements."""
         return 4 * len(self._free) <= self.slots
 
     def take(self) -> int:
@@ -173,7 +173,7 @@ class SendRing:
             packet.buffer = 0
 
     def free(self, buffer: int) -> None:
-        """What is in ``buffer`` will not be sent again."""
+        """Returns what is in ``buffer`` will not be sent again."""
         self._free.append((self.posted, buffer))
 
     async def send(self, packet: Packet) -> None:

@@ -53,7 +53,7 @@ class Party:
                           self._start, self._arrived])
 
     def peer(self, node: int) -> int:
-        """What the layer calls its peer on node ``node``."""
+        """Returns what the layer calls its peer on node ``node``."""
         return self.node.address_on(node)
 
     async def compute(self, cycles: int) -> None:

@@ -16,7 +16,7 @@ SMALL = 16
 
 
 class _Talker:
-    """What both have: flows, their times, and a count of what has come."""
+    """The base of both talkers: flows, their times, and a count of what has come."""
 
     def __init__(self, node: Node, plan: Plan) -> None:
         self.node = node

@@ -40,7 +40,7 @@ class Plan:
 
     @property
     def nodes(self) -> list[int]:
-        """Who takes part."""
+        """Tells who takes part."""
         return sorted({*self.ways, *(peer for peers in self.ways.values() for peer in peers)})
 
     def to(self, node: int) -> Sequence[int]:
@@ -48,7 +48,7 @@ class Plan:
         return self.ways.get(node, ())
 
     def of(self, node: int) -> list[int]:
-        """Who sends to ``node``."""
+        """Tells who sends to ``node``."""
         return [one for one in self.nodes if node in self.to(one)]
 
     def expected(self, node: int) -> int:
@@ -57,7 +57,7 @@ class Plan:
 
 
 class Part(Protocol):
-    """What takes part for a CPU."""
+    """A CPU's part in the traffic."""
 
     async def open(self) -> None:
         """The first call: up to where messages may come."""
@@ -69,8 +69,8 @@ class Part(Protocol):
         """Take what is there, without waiting."""
 
     def over(self) -> bool:
-        """Whether all that is to come has come, and all that was sent is over, as far as calls have
-        seen it."""
+        """Tells whether all that is to come has come, and all that was sent is over, as far as
+        calls have seen it."""
         ...
 
     async def finish(self) -> None:
@@ -97,8 +97,8 @@ class Talker(Part, Protocol):
 
 
 class Meeting:
-    """Where nodes wait for one another: they look every PAUSE cycles. It is no part of what is
-    measured, so it sends nothing."""
+    """A place where nodes wait for one another: they look every PAUSE cycles. It is no part of what
+    is measured, so it sends nothing."""
 
     def __init__(self, nodes: int) -> None:
         self._nodes = nodes

@@ -1,4 +1,4 @@
-"""Which rank sends to which in a collective call, step by step, as the algorithms of
+"""Lists which rank sends to which in a collective call, step by step, as the algorithms of
 ``host/mpi/collectives.py`` have it; written apart from them."""
 
 from ...estimate.loggp import Step
