@@ -113,7 +113,7 @@ class Runtime:
 
     @property
     def wakes(self) -> int:
-        """How often a program was woken by its port."""
+        """Tells how often a program was woken by its port."""
         return sum(server.wakes for server in self.servers)
 
     @property

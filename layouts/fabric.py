@@ -23,7 +23,7 @@ its way back."""
 
 
 class Routing(Enum):
-    """What the route field of a header holds."""
+    """The content of a header's route field."""
 
     PORTS = "ports"
     """The output port of each switch on the way."""

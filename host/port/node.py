@@ -42,7 +42,7 @@ ALL = -1
 
 
 class _Common:
-    """What all CPUs of a node share, besides its memory."""
+    """The state that all CPUs of a node share, besides its memory."""
 
     __slots__ = ("allocator", "routes", "segments", "services", "firmware", "users", "cpus",
                  "kernel")
@@ -134,7 +134,8 @@ class Node:
 
     @property
     def nic_offset(self) -> int:
-        """What the NIC's addresses have beyond those of NIC 0 (layouts.operations.NIC_BASE)."""
+        """Returns what the NIC's addresses have beyond those of NIC 0
+        (layouts.operations.NIC_BASE)."""
         return 0
 
     @property
@@ -148,8 +149,8 @@ class Node:
         return self.number
 
     def address_on(self, node: int) -> int:
-        """What a layer here calls its peer on node ``node``: that number; on one of several NICs
-        the wire address of the NIC with the same number there."""
+        """Returns what a layer here calls its peer on node ``node``: that number; on one of several
+        NICs the wire address of the NIC with the same number there."""
         return node
 
     def node_of(self, address: int) -> int:

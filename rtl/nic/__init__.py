@@ -4,8 +4,8 @@ In the order in which to read:
 
 - :mod:`.nic`: The network interface: registers, send and receive FIFOs with their windows and DMA
   engines
-- :mod:`.pio_map`: What software reaches by PIO: registers, windows and pages, joined to the
-  blocks they are of
+- :mod:`.pio_map`: Joins what software reaches by PIO (registers, windows, pages) to the blocks that
+  have it
 - :mod:`.registers`: Registers of the NIC: decode, storage and read-back made from their
   declaration
 - :mod:`.crc`: CRC-32 of a packet: appended by the sender, checked and stripped by the receiver

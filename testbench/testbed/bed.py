@@ -214,7 +214,7 @@ class Testbed:
 
     def program(self, name: str, *, layer: str | None = None,
                 knobs: Mapping[str, Any] | None = None, **parameters: Any) -> Measurement:
-        """What :meth:`app` measures, without measuring it."""
+        """Returns what :meth:`app` measures, without measuring it."""
         from .. import apps
 
         app = apps.get(name)
@@ -227,9 +227,9 @@ class Testbed:
 
     def wanted(self, names: Sequence[str], *, layer: str | None = None,
                knobs: Mapping[str, Any] | None = None) -> dict[str, Measurement]:
-        """What is measured under ``names``, those of benchmarks and programs and ``area``, without
-        measuring it. ``layer`` is that of benchmarks; of a program it can only be its own. The area
-        is that of a NIC for this layer, or else for that of the first other name."""
+        """Returns what is measured under ``names``, those of benchmarks and programs and ``area``,
+        without measuring it. ``layer`` is that of benchmarks; of a program it can only be its own.
+        The area is that of a NIC for this layer, or else for that of the first other name."""
         from ..apps import APPS
 
         found: dict[str, Measurement] = {}

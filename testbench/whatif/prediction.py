@@ -1,4 +1,4 @@
-"""What a change of a knob should do, to first order, from the work of a round trip.
+"""Predicts what a change of a knob should do, to first order, from the work of a round trip.
 
 A round trip is charged so many of each cost item; with other prices it takes the difference longer,
 if nothing else happens. Its packets cross so many links and switches. Of other knobs there is no
