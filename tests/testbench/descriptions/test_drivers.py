@@ -54,7 +54,7 @@ def test_layers_say_what_they_run_in_the_background():
 
 
 OUTSIDE = """
-from nicbed.host.nic.frames import RingFrames
+from nicbed.host.nic.ring_frames import RingFrames
 from nicbed.host.nic.kinds import Frames
 from nicbed.layouts.doors import NicDesign
 
