@@ -2,7 +2,7 @@
 
 from ...layouts.description import Description
 from ..port.node import Node
-from .frames import RingFrames
+from .ring_frames import RingFrames
 from .kinds import Driver, Frames, Queues, Rings, VirtualInterfaces, Windows
 
 __all__ = ["driver", "kinds"]
