@@ -8,6 +8,7 @@ is asked for that is not built in, or all of them are.
 import importlib
 import re
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.metadata import EntryPoint, entry_points
@@ -233,6 +234,14 @@ class Door(Generic[T]):
                   for same in self._loaded.values() for one in same.values()
                   if one.origin.kind == PATH]
         return [*own, *entered, *loaded]
+
+    def working(self) -> list[tuple[str, T]]:
+        """The objects that can be loaded, loaded, with their names."""
+        made = []
+        for one in self.found():
+            with suppress(DoorError):
+                made.append((one.name, one.load()))
+        return made
 
     def sources(self, name: str) -> tuple[Path, ...]:
         """The files whose bytes the object depends on; none of one that is built in.

@@ -20,11 +20,13 @@ __all__ = ["Plots", "check_places", "listed", "run_bench", "run_experiment", "ru
 
 def run_bench(name: str, *, nic: str, overrides: Sequence[str], nodes: int | None, layer: str,
               sim: str, port: str | None, out: Path, wave: Path | None, timeline: Path | None,
-              limit: int | None, breakdown: bool, full: bool, fresh: bool = False) -> None:
-    """Run benchmark ``name`` and print the results."""
+              limit: int | None, breakdown: bool, full: bool, fresh: bool = False,
+              texts: Mapping[str, str] | None = None) -> None:
+    """Run benchmark ``name``, with the parameters in ``texts`` in place of its usual ones, and
+    print the results."""
     with Testbed(nic, overrides=overrides, nodes=nodes, sim=sim, limit=limit, port=port,
                  fresh=fresh, listener=Terminal()) as bed:
-        wanted = bed.benchmark(name, layer=layer, full=full)
+        wanted = bed.benchmark(name, layer=layer, full=full, parameters=texts)
         check_places(out, wave, timeline)
         plots = Plots() if hasattr(wanted.presentation, "draw") else None
         result = bed.measure(wanted, wave=wave, timeline=timeline)
@@ -108,21 +110,34 @@ def run_tests(arguments: Sequence[str]) -> int:
     return subprocess.run([sys.executable, "-m", "pytest", *chosen], cwd=root).returncode
 
 
-def listed() -> str:
-    """The lists of ``nicbed list``, as JSON."""
+def listed(nic: str | None = None) -> str:
+    """The lists of ``nicbed list``, as JSON.
+
+    Raises
+    ------
+    UserError
+        Description ``nic`` is wrong.
+    """
     import json
 
     from ...layouts.description import knobs
+    from ...layouts.doors import LAYERS
     from ..apps import APPS
-    from ..benches import BENCHES, LAYERS
+    from ..benches import BENCHES
+    from .plugged import doors, load_all, plugged
 
+    load_all(nic)
     return json.dumps({
-        "benchmarks": [{"name": one.name, "title": one.title, "nodes": one.nodes,
-                        "layers": list(one.layers)} for one in BENCHES.values()],
+        "benchmarks": [{"name": name, "title": title, "from": origin, **(
+            {"nodes": one.nodes, "layers": list(one.layers)} if one else {})}
+            for name, origin, title, one in plugged(BENCHES)],
         "programs": [{"name": app.name, "title": app.title, "layer": app.layer,
                       "parameters": list(app.options)}
                      for app in APPS.values()],
-        "layers": LAYERS, "descriptions": load.names(),
+        "layers": {name: layer.title for name, layer in LAYERS.working()},
+        "doors": {kind: [{"name": one.name, "from": one.origin, "title": one.title}
+                         for one in plugged(door)] for kind, door in doors().items()},
+        "descriptions": load.names(),
         "knobs": [knob.model_dump(mode="json", exclude={"default"})
                   | {"default": knob.default if isinstance(knob.default, (int, float, str))
                      else str(knob.default)} for knob in knobs()]}, indent=2)
