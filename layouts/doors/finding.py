@@ -8,6 +8,7 @@ is asked for that is not built in, or all of them are.
 import importlib
 import re
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.metadata import EntryPoint, entry_points
@@ -221,11 +222,6 @@ class Door(Generic[T]):
         """All names: built in, then of entry points, then of what was loaded by path."""
         return list(dict.fromkeys([*self._builtin, *self._entries, *self._loaded]))
 
-    def present(self) -> list[T]:
-        """The objects that are built in, and those from outside that were asked for so far."""
-        return [*map(self._get_own, self._builtin),
-                *(cast(T, one.plugin) for same in self._loaded.values() for one in same.values())]
-
     def found(self) -> list[Found[T]]:
         """All objects, none of them loaded for it. One that cannot be loaded is among them: its
         :meth:`Found.load` tells why."""
@@ -238,6 +234,14 @@ class Door(Generic[T]):
                   for same in self._loaded.values() for one in same.values()
                   if one.origin.kind == PATH]
         return [*own, *entered, *loaded]
+
+    def working(self) -> list[tuple[str, T]]:
+        """The objects that can be loaded, loaded, with their names."""
+        made = []
+        for one in self.found():
+            with suppress(DoorError):
+                made.append((one.name, one.load()))
+        return made
 
     def sources(self, name: str) -> tuple[Path, ...]:
         """The files whose bytes the object depends on; none of one that is built in.

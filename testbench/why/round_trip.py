@@ -14,7 +14,6 @@ from typing import Any
 from ...layouts.description import Description
 from ...layouts.doors import LAYERS, Layer
 from ...layouts.trace import TICKS, Event
-from ..benches.benchmark import loaded
 from ..benches.latency import trips_of
 from ..truth.breakdown import STAGES, VIA_STAGES, lives, mean_life, via_lives
 from ..truth.echoes import echoes
@@ -121,7 +120,7 @@ def traced(layer: str) -> bool:
 
 def traced_layers() -> list[str]:
     """The layers that are."""
-    return [name for name, layer in loaded(LAYERS) if _traced(layer)]
+    return [name for name, layer in LAYERS.working() if _traced(layer)]
 
 
 def _traced(layer: Layer) -> bool:

@@ -23,7 +23,6 @@ EXCEPTIONS = {
     "creation: Windows": "what creates them",
     "done_count: Report": "how the count is told",
     "executor: Cluster": "an executor, as concurrent.futures has them",
-    "gm: GmTalker": _LAYER,
     "groups: Group": _PLURAL,
     "library: Mpi": _FIELD,
     "locks: Lock": _PLURAL,
@@ -42,7 +41,6 @@ EXCEPTIONS = {
     "sp: ScalarPentadiagonal": "the benchmark's name is SP",
     "target: Model": "a target, as the simulators have one",
     "told_queues: LoadedQueue": _PLURAL,
-    "via: ViaTalker": _LAYER,
     "window: Win": _FIELD,
     "windows: Win": _FIELD,
 }
