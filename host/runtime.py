@@ -7,8 +7,7 @@ from ..layouts.description import Description
 from ..layouts.fabric import topology
 from ..layouts.processor import CRASH, CrashReason
 from ..layouts.trace import Mark
-from .am.message_processor import CPU, loop
-from .am.message_queues import MessageQueues
+from .background import backgrounds
 from .port.backend import Mailbox, Memory
 from .port.costs import Costs
 from .port.ends import Ends
@@ -33,9 +32,9 @@ class Runtime:
     mailbox, memories
         The back end's mailbox (blocks and answers), and each node's memory.
     programs
-        One entry for each node: a program, a program for each of its CPUs, or None. Message
-        processors (``am.message_processor``) are added to CPUs that have none; they run until all
-        programs have ended.
+        One entry for each node: a program, a program for each of its CPUs, or None. What layers
+        run in the background (:mod:`.background`), such as a message processor, is added to CPUs
+        that have none; it runs until all programs have ended.
     tracing
         Whether marks are kept. Changes no cycle.
 
@@ -90,23 +89,24 @@ class Runtime:
                               first, running, self._everywhere))
         self.nodes = views[::cpus]
         self._background = [False] * ports
-        serve = loop(description)
-        for node in self.nodes if serve else ():
-            index = node.number * cpus + CPU
-            if node.number in active and each[index] is None:
-                each[index] = serve
-                self._background[index] = True
-                node.shared_service(MessageQueues).served = True
+        for cpu, program in backgrounds(description):
+            for index in (node * cpus + cpu for node in active):
+                if each[index] is None:
+                    each[index] = program
+                    self._background[index] = True
         self._results: list[Any] = [None] * ports
         self.failed: BaseException | None = None
         self.done = False
         self._running = sum(program is not None and not background
                             for program, background in zip(each, self._background, strict=True))
+        coroutines = {}
+        for index in sorted(range(ports), key=self._background.__getitem__, reverse=True):
+            program = each[index]
+            coroutines[index] = None if program is None else program(views[index])
         self.servers = [
-            Server(index, self.name(index), port, None if program is None else program(node),
-                   running_port, self._ended, self._raised)
-            for index, (port, node, program) in enumerate(
-                zip(self.ports, views, each, strict=True))]
+            Server(index, self.name(index), port, coroutines[index], running_port, self._ended,
+                   self._raised)
+            for index, port in enumerate(self.ports)]
         self._by_bit = {1 << server.index: server for server in self.servers}
         """By a port's bit in what the mailbox says."""
         self._look, self._give = mailbox.look, mailbox.give

@@ -12,19 +12,23 @@ ends it when all programs have ended. It knows nothing of windows and sequence n
 guarantees are the layer's, on the other CPU.
 """
 
+from collections.abc import Coroutine
+from typing import Any
+
 from ...layouts.description import Description
 from ...layouts.operations import BLOCK, NIC_BASE
 from ...layouts.packet import FLIT_BYTES, HEADER, HEADER_BYTES
 from ...layouts.registers import RECEIVE_WINDOW, address
 from ...layouts.rings import COMPLETION, DESCRIPTOR_BYTES, DESCRIPTOR_CONTROL, LINE_WORD
 from ...layouts.trace import Activity, Kind
+from ..background import Background
 from ..port.done_count import Report
-from ..port.node import Node, Program
+from ..port.node import Node
 from ..port.port import F_NOT_EQUAL, WORD
 from . import costs, wire
 from .message_queues import FLAG, LAID_OUT, LINES, SERVED, MessageQueues
 
-__all__ = ["CPU", "MessageProcessor", "loop", "serve"]
+__all__ = ["CPU", "MessageProcessor", "background"]
 
 CPU = 1
 """The CPU of a node that is its message processor."""
@@ -46,12 +50,18 @@ PACKET: Watch = HEAD, 0, WORD, F_NOT_EQUAL
 """A packet in the receive window."""
 
 
-def loop(description: Description) -> Program | None:
-    """The program of CPU :data:`CPU` of each node; None without message processors."""
-    return serve if description.am.message_processor == "cpu" else None
+def background(description: Description) -> Background | None:
+    """The message processor of a node, for the runtime; None without message processors."""
+    return Background(CPU, serve) if description.am.message_processor == "cpu" else None
 
 
-async def serve(cpu: Node) -> None:
+def serve(cpu: Node) -> Coroutine[Any, Any, None]:
+    """The program of a message processor. From now on the node has one."""
+    cpu.shared_service(MessageQueues).served = True
+    return _serve(cpu)
+
+
+async def _serve(cpu: Node) -> None:
     """Wait until the layer on another CPU has laid out the queues; then move messages."""
     port = cpu.port
     port.waiting_for("Active Messages to be enabled, as a message processor")

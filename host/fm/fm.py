@@ -215,7 +215,7 @@ class Fm:
             self.memory.write(at, packet.payload)
         else:
             await port.room(1)
-            port.put_touch(frames.slot + 32, 8)
+            port.put_touch(frames.slots.slot + 32, 8)
         frames.owed[packet.node] += 1
         await frames.advance()
         await self._handle(begin, packet, at)

@@ -4,10 +4,10 @@ import struct
 from typing import NamedTuple
 
 from ...layouts.fm import ACCEPTED_MAX, FM_HEADER, FM_HEADER_BYTES, FRAME_BYTES, FmKind
-from ...layouts.operations import BLOCK
 from ...layouts.packet import HEADER_BYTES
 from ...layouts.processor import SEND_WORD
 from ...layouts.rings import COMPLETION
+from ..nic.receive_slots import ReceiveSlots
 from ..port.node import Node
 from ..port.port import F_ONCE, TIMEOUT
 from ..port.sent_again import SentAgain
@@ -63,10 +63,8 @@ class Frames:
         The packets sent ``again``, by peer; their cause is always that they came back.
     owed
         Of each node, packets accepted whose sender does not know yet.
-    ring
-        Slots of the ring.
-    slot
-        Address of the slot at the ring's head.
+    slots
+        The ring.
     """
 
     def __init__(self, node: Node) -> None:
@@ -79,11 +77,7 @@ class Frames:
         self._headers = [SEND_WORD.pack(route=node.route(other), destination=other)
                          for other in range(node.nodes)]
         self.owed = [0] * node.nodes
-        self.ring = description.nic.receive_ring
-        self._stride = description.slot_bytes
-        self._slots = self.slot = 0
-        self._phase = 1
-        self._taken = self._told = 0
+        self.slots = ReceiveSlots(node)
         slots = SLOTS
         if description.processor.doorbells == "queue":
             # A doorbell a slot: so many that none finds the doorbell queue full.
@@ -100,22 +94,23 @@ class Frames:
     async def open(self) -> None:
         """Start the firmware on fresh rings."""
         node, port = self.node, self.port
-        self._slots = self.slot = node.allocate(self.ring * self._stride)
+        ring = self.slots
+        ring.lay_out()
         report = node.allocate(8)
         coherent = node.description.nic.attachment == "memory_bus"
         slots = node.allocate(self._count * 64) if coherent else 0
         await port.touch(report, 8, store=True)
         await port.flush()
         # The NIC has not been told of them. Fresh memory is zero to the CPU too.
-        self.memory.write(self._slots, bytes(self.ring * self._stride))
+        self.memory.write(ring.first, bytes(ring.entries * ring.stride))
         self.memory.write(report, bytes(8))
         if coherent:
             self.memory.write(slots, bytes(self._count * 64))
         processor = node.service(NicProcessor)
         await processor.start(FIRMWARE, parameters={
             "send_slots": self._count, "send_host": slots, "send_report": report,
-            "receive_base": self._slots, "receive_entries": self.ring,
-            "receive_bytes": self._stride, "process": 0, "nodes": node.nodes})
+            "receive_base": ring.first, "receive_entries": ring.entries,
+            "receive_bytes": ring.stride, "process": 0, "nodes": node.nodes})
         self._queue = (CoherentQueue(processor, PAGE, slots, self._count, report) if coherent
                        else PioQueue(processor, PAGE, "slots", self._count, report))
         self._tell = processor.address("forward")
@@ -143,19 +138,18 @@ class Frames:
         """Whether a packet is at the ring's head: checked once, or for up to ``timeout`` cycles (0:
         for ever)."""
         port = self.port
-        if port.count == BLOCK:
-            await port.executed
+        await port.room(1)
         if timeout is None:
-            port.put_poll(self.slot, self._phase, 1, 0, F_ONCE)
+            port.put_poll(self.slots.slot, self.slots.phase, 1, 0, F_ONCE)
         else:
-            port.put_poll(self.slot, self._phase, 1, timeout)
+            port.put_poll(self.slots.slot, self.slots.phase, 1, timeout)
         await port.executed
         return not port.status & TIMEOUT
 
     def look(self) -> tuple[Packet, int] | None:
         """The packet at the ring's head, and what its sender says was accepted; None for what is no
         packet of Fast Messages."""
-        completion, wire, header = SLOT.unpack(self.memory.read(self.slot, SLOT.size))
+        completion, wire, header = SLOT.unpack(self.memory.read(self.slots.slot, SLOT.size))
         length = completion >> LENGTH & 0xFFFF
         fields = FM_HEADER.unpack(header & 0xFFFF_FFFF)
         source = wire >> SOURCE & 255
@@ -165,7 +159,7 @@ class Frames:
                 or fields["kind"] == FmKind.WORDS and size != 16):
             self.counters["malformed"] += 1
             return None
-        payload = self.memory.read(self.slot + PAYLOAD, -(-size // 8) * 8)
+        payload = self.memory.read(self.slots.slot + PAYLOAD, -(-size // 8) * 8)
         number = completion >> TRACE & TRACE_MASK
         if self._lost is not None:
             self._lost.arrived(source, self.node.number, number)
@@ -173,32 +167,28 @@ class Frames:
 
     def _empty(self) -> bool:
         """Whether no packet is at the ring's head; looked at beside the target."""
-        return self.memory.word(self.slot) & 1 != self._phase
+        return not self.slots.arrived()
 
     async def advance(self) -> None:
         """Go on to the next slot; the NIC hears of it now and then."""
-        self._taken = taken = self._taken + 1
-        self.slot += self._stride
-        if taken % self.ring == 0:
-            self.slot = self._slots
-            self._phase ^= 1
-        if taken - self._told >= max(1, self.ring // 4):
+        slots = self.slots
+        if slots.advance():
             port = self.port
             await port.room(1)
             port.spend(self._c_taken)
-            port.put_write(self._tell, 1, taken & 0xFFFF_FFFF)
-            self._told = taken
+            port.put_write(self._tell, 1, slots.taken & 0xFFFF_FFFF)
+            slots.told = slots.taken
 
     def number(self) -> int:
         """Trace number of the packet at the ring's head."""
-        return self.memory.word(self.slot) >> 24 & 0xFF_FFFF
+        return self.memory.word(self.slots.slot) >> 24 & 0xFF_FFFF
 
     async def copied(self, size: int, target: int) -> None:
         """Charge for copying ``size`` bytes of payload from the slot at the ring's head."""
         port = self.port
         await port.room(2)
         if size > LINE - PAYLOAD:
-            port.put_touch(self.slot + LINE, size - (LINE - PAYLOAD))
+            port.put_touch(self.slots.slot + LINE, size - (LINE - PAYLOAD))
         port.work("copy_word", -(-size // 8))
         if size:
             port.put_touch(target, size, store=True)

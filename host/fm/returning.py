@@ -60,13 +60,13 @@ class Returning:
         self._frames = frames
         self._node = node = frames.node
         self._port = port = node.port
-        most = frames.ring // (node.nodes + 1)
+        most = frames.slots.entries // (node.nodes + 1)
         if reject_queue < 1 or receive_queue < 1:
             raise ValueError("reject_queue and receive_queue must be at least 1, not "
                              f"{reject_queue} and {receive_queue}")
         if not most:
-            raise FmError(f"nic.receive_ring = {frames.ring}: Fast Messages of {node.nodes} nodes "
-                          f"need a ring of at least {node.nodes + 1} slots")
+            raise FmError(f"nic.receive_ring = {frames.slots.entries}: Fast Messages of "
+                          f"{node.nodes} nodes need a ring of at least {node.nodes + 1} slots")
         self.places = min(reject_queue, most)
         self.quarter = max(1, self.places // 4)
         self.under_way = 0

@@ -5,8 +5,9 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from ...layouts.gm import PORTS
-from ..via.process import Process
-from .driver import Driver, Prices
+from ..kernel.process import Process
+from .costs import Prices
+from .driver import Driver
 from .handles import Port
 
 __all__ = ["Caller", "GM_HIGH_PRIORITY", "GM_LOW_PRIORITY", "is_address"]

@@ -5,8 +5,9 @@ operations of their own and not in here.
 """
 
 from ..port.costs import Path
+from ..port.prices import prices
 
-__all__: list[str] = []
+__all__ = ["Prices"]
 
 # The user's library
 
@@ -35,3 +36,7 @@ KERNEL = Path("gm_kernel", call=2, trap=1, load=6, store=6, branch=6, alu=6)
 INTERRUPT = Path("gm_interrupt", interrupt=1, call=1, load=2, branch=2)
 PAGE = Path("gm_page", register_page=1)
 UNPIN = Path("gm_unpin", load=2, store=2, branch=2, alu=2)
+
+
+class Prices(prices(globals())):
+    """The paths of library and driver as a CPU charges them."""

@@ -12,37 +12,16 @@ from ...layouts.gm import (
 from ...layouts.operations import CACHE_LINE
 from ...layouts.processor import DOORBELL_OWNER, SLOT_BYTES, WINDOW_OWNER, WINDOW_PAGE
 from ...layouts.registers import Irq
-from ..port.interrupts import Handler
+from ..kernel.interrupts import Handler
+from ..kernel.lock import kernel_lock
+from ..kernel.process import BASE, Process
 from ..port.node import Node
 from ..processor import CoherentQueue, Mailbox, NicProcessor, PioQueue, SendQueue
-from ..smp.kernel import kernel_lock
-from ..via.process import BASE, Process
-from . import costs
+from .costs import Prices
 from .handles import Port
 from .status import GM_STATUS
 
-__all__ = ["Driver", "Prices"]
-
-
-class Prices:
-    """The paths of library and driver, as a port knows them. One a node."""
-
-    def __init__(self, node: Node) -> None:
-        path = node.port.path
-        self.send = path(costs.SEND)
-        self.inline = path(costs.INLINE)
-        self.control = path(costs.CONTROL)
-        self.provide = path(costs.PROVIDE)
-        self.check = path(costs.CHECK)
-        self.take = path(costs.TAKE)
-        self.unknown = path(costs.UNKNOWN)
-        self.token = path(costs.TOKEN)
-        self.query = path(costs.QUERY)
-        self.block = path(costs.BLOCK)
-        self.kernel = path(costs.KERNEL)
-        self.interrupt = path(costs.INTERRUPT)
-        self.page = path(costs.PAGE)
-        self.unpin = path(costs.UNPIN)
+__all__ = ["Driver"]
 
 
 class Driver:

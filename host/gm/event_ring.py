@@ -6,6 +6,7 @@ from typing import Any
 from ...layouts.gm import EVENT, EVENT_BYTES, EVENT_END, EVENTS, CommandKind, EventKind
 from ...layouts.operations import BLOCK
 from ...layouts.trace import Activity, Kind
+from ..kernel.sleeping import sleep
 from ..port.port import F_ONCE, TIMEOUT, Watch
 from .caller import Caller
 from .commands import Commands
@@ -18,7 +19,7 @@ __all__ = ["EventRing"]
 log = logging.getLogger("nicbed.gm")
 
 BEGIN, END = int(Kind.BEGIN), int(Kind.END)
-EMPTY_CHECK, BLOCKED = int(Activity.EMPTY_CHECK), int(Activity.BLOCKED)
+EMPTY_CHECK = int(Activity.EMPTY_CHECK)
 SEND_COMPLETE, RECEIVE_COMPLETE = int(Activity.SEND_COMPLETE), int(Activity.RECEIVE_COMPLETE)
 RECEIVE, SENT = int(EventKind.RECEIVE), int(EventKind.SENT)
 STATUSES = {int(status): status for status in GM_STATUS}
@@ -70,10 +71,7 @@ class EventRing:
                 await self._commands.control(port, int(CommandKind.ARM), port.seen)
                 cpu.mark(EMPTY_CHECK, END, 0)
                 cpu.spend(self._paths.block)
-                cpu.mark(BLOCKED, BEGIN, 0)
-                interrupted = await lock.sleep()
-                cpu.mark(BLOCKED, END, 0)
-                if interrupted:
+                if await sleep(cpu, lock):
                     await self._caller.driver.interrupt()
             begin = cpu.mark(EMPTY_CHECK, BEGIN, 0)
             found = await self._look(port, 0)

@@ -8,8 +8,8 @@ A call checks its arguments here. What it does is in the file of its concern: :m
 from typing import Any
 
 from ...layouts.gm import MAX_SIZE, MIN_SIZE, PORTS, CommandKind
+from ..kernel.process import Process
 from ..port.port import Watch
-from ..via.process import Process
 from .buffers import Buffers
 from .caller import GM_HIGH_PRIORITY, GM_LOW_PRIORITY, Caller, is_address
 from .commands import Commands

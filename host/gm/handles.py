@@ -4,8 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from ..kernel.process import Process
 from ..processor import SendQueue
-from ..via.process import Process
 
 __all__ = ["Port", "Provided", "Sending"]
 

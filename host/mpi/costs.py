@@ -5,11 +5,8 @@ Copies, cache misses, registration and what the channel does come besides. Each 
 part of the layer's cost: calls, matching, protocol, packets.
 """
 
-from typing import TYPE_CHECKING
-
 from ..port.costs import Path
-from ..port.node import Node
-from ..port.work import Charge
+from ..port.prices import prices
 
 __all__ = ["PARTS", "PATHS", "Prices"]
 
@@ -74,14 +71,5 @@ PARTS = {
 PATHS = {path.name: path for several in PARTS.values() for path in several}
 
 
-class Prices:
-    """The layer's paths as a port charges them: ``port.spend(prices.send)``. One for each CPU."""
-
-    if TYPE_CHECKING:
-        # A class that has this takes three times as long to give what is there.
-        def __getattr__(self, name: str) -> Charge: ...
-
-    def __init__(self, node: Node) -> None:
-        scale = node.description.mpi.path_scale
-        for name, path in PATHS.items():
-            setattr(self, name.removeprefix("mpi_"), node.port.path(path, scale))
+class Prices(prices(globals(), lambda description: description.mpi.path_scale)):
+    """The layer's paths as a CPU charges them."""

@@ -7,39 +7,39 @@ from typing import Any
 
 import numpy as np
 
+from ..kernel.process import Process
 from ..port.node import Node
 from ..port.suspension import NOTHING
-from ..via.process import Process
-from .attached import Attached
-from .buffers import Buffers
 from .calls import Call, Calls, called
-from .channel import Channel
 from .channels import Itself, Places, channels_to_others
 from .channels.both import Both
-from .communicator import Comm
+from .communicators.communicator import Comm
+from .communicators.contexts import Contexts
+from .communicators.groups import Group
+from .communicators.intercomm import Intercomm
 from .constants import ANY_SOURCE, ANY_TAG, MAX_TAG, PROC_NULL, UNDEFINED
-from .contexts import Contexts
-from .copying import copy
 from .costs import Prices
-from .data import Data
-from .ends import Ends
-from .engine import Engine
+from .data.buffers import Buffers
+from .data.copies import copy
+from .data.memory_store import MemoryStore
+from .data.message_data import Data
+from .data.operators import Op
+from .data.overlap import apart
+from .data.registration import Registration
 from .errors import ErrorClass, MpiError, RequestError
-from .generalised import Generalised
-from .groups import Group
-from .intercomm import Intercomm
-from .matching import Unexpected
-from .operators import Op
-from .overlap import apart
-from .packets import Header, Packet
-from .receiving import Receiving
-from .registration import Registration
-from .requests import Receive, Request, Send, given
-from .sending import Sending
-from .status import Status
-from .store import Store
+from .point_to_point.attached_buffer import AttachedBuffer
+from .point_to_point.generalised_request import GeneralisedRequest
+from .point_to_point.long_messages import LongMessages
+from .point_to_point.matching import Unexpected
+from .point_to_point.receiving import Receiving
+from .point_to_point.requests import Receive, Request, Send, given
+from .point_to_point.sending import Sending
+from .point_to_point.status import Status
+from .progress.channel import Channel
+from .progress.packets import Header, Packet
+from .progress.progress import Progress
+from .progress.standstill import Standstill
 from .windows import Windows
-from .world import World
 
 __all__ = ["Mpi"]
 
@@ -87,9 +87,9 @@ class Mpi:
                            f"nodes = {sorted(nodes or ())}")
         self.rank = places.index((node.number, node.cpu))
         self.size = len(places)
-        self._world = world = node.run_service(World)
+        self._world = world = node.run_service(Standstill)
         world.consists_of(places)
-        self._store = Store(process)
+        self._store = MemoryStore(process)
         self.buffers = Buffers(process, self._store)
         itself = Itself(process, self._store, self.rank, settings.eager_of(Itself.name))
         self.channels: list[Channel] = []
@@ -105,8 +105,8 @@ class Mpi:
         self.registrations = {one.name: Registration(process, one, prices,
                                                      settings.registration_cache)
                               for one in self.channels}
-        self.engine = engine = Engine(node.port, self.rank, [*looks, itself], to, prices, world)
-        ends = Ends(process, engine, self._store, prices, settings, self.registrations)
+        self.engine = engine = Progress(node.port, self.rank, [*looks, itself], to, prices, world)
+        ends = LongMessages(process, engine, self._store, prices, settings, self.registrations)
         self.sending = sending = Sending(ends)
         self.receiving = receiving = Receiving(
             ends, lambda context: self._comms.get(context, self.COMM_WORLD))
@@ -120,7 +120,7 @@ class Mpi:
         self._numbers = itertools.count(1)
         self.contexts = Contexts(self.rank, self.size)
         self._leaving: list[Comm] = []
-        self._attached: Attached | None = None
+        self._attached: AttachedBuffer | None = None
         self._comms: dict[int, Comm] = {}
         self.COMM_WORLD = self.new_comm(Group(range(self.size), self.rank), "COMM_WORLD", 0)
         self.COMM_SELF = self.new_comm(Group([self.rank], self.rank), "COMM_SELF", 2)
@@ -221,7 +221,8 @@ class Mpi:
         """Give buffered sends ``length`` bytes."""
         if self._attached is not None:
             raise MpiError(ErrorClass.ERR_BUFFER, f"rank {self.rank}: a buffer is attached")
-        self._attached = Attached(self._store.take(Attached.room(length), exact=True), length)
+        room = self._store.take(AttachedBuffer.room(length), exact=True)
+        self._attached = AttachedBuffer(room, length)
 
     @called(Call.Detach_buffer)
     async def Detach_buffer(self) -> int:
@@ -230,7 +231,7 @@ class Mpi:
         if attached is None:
             raise MpiError(ErrorClass.ERR_BUFFER, f"rank {self.rank}: no buffer is attached")
         await self.engine.until(lambda: attached.free, lambda: f"rank {self.rank}: Detach_buffer")
-        self._store.give(attached.address, Attached.room(attached.size), exact=True)
+        self._store.give(attached.address, AttachedBuffer.room(attached.size), exact=True)
         self._attached = None
         return attached.size
 
@@ -239,8 +240,8 @@ class Mpi:
     def send(self, call: str, comm: Comm, context: int, data: Data, rank: int, tag: int,
              kind: Packet = Packet.EAGER, buffered: bool = False
              ) -> tuple[Request, Awaitable[None]]:
-        """A send (``kind``: :class:`~.requests.Send`), and what is awaited at once for it to
-        begin."""
+        """A send (``kind``: :class:`~.point_to_point.requests.Send`), and what is awaited at once
+        for it to begin."""
         self.port.spend(self.prices.send)
         if rank == PROC_NULL:
             return self._nobody(), NOTHING
@@ -451,7 +452,7 @@ class Mpi:
         if isinstance(request, Receive) and self.receiving.matching.withdraw(request):
             request.status.cancelled = True
             request.ended()
-        elif isinstance(request, Generalised):
+        elif isinstance(request, GeneralisedRequest):
             request.cancel()
 
     def reduce_local(self, op: Op, first: Any, second: Any) -> None:

@@ -7,10 +7,10 @@ In the order in which to read:
 - :mod:`.quiet`: A port that keeps no marks
 - :mod:`.running`: The port of whichever CPU runs: for code that several CPUs of a node execute,
   such as a kernel's
-- :mod:`.interrupts`: The interrupt line of a CPU, which the layers on several NICs may share
 - :mod:`.suspension`: The objects that the awaits of a host program end in
 - :mod:`.costs`: The CPU cost model: named items, each a number of CPU cycles, and the paths made of
   them
+- :mod:`.prices`: The paths of a layer as a CPU charges them
 - :mod:`.work`: A CPU's work: counts of cost items and paths, and CPU cycles converted into ticks
 - :mod:`.memory`: Allocation of a node's host memory, and a host memory in plain Python
 - :mod:`.backend`: The interface of a back end to the runtime: a mailbox of blocks and answers, and

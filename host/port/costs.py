@@ -7,20 +7,13 @@ how often each was charged, so what a program's CPU did can be listed item by it
 from collections.abc import Mapping
 from fractions import Fraction
 
-from ...layouts.description import Apps, Cpu, Description
+from ...layouts.description import Apps, Cpu, Description, Section
 from ...layouts.trace import TICKS
 
-__all__ = ["APP_ITEMS", "CPU_ITEMS", "ITEMS", "Path", "Costs"]
+__all__ = ["APP_ITEMS", "CPU_ITEMS", "Path", "Costs"]
 
-CPU_ITEMS = tuple(name for name in Cpu.model_fields
-                  if name not in ("clock_mhz", "cache_lines", "l2_lines", "l2_hit", "line_bytes",
-                                   "cas", "cas_place", "copy_by", "path_scale"))
-VIA_ITEMS = ("register_page",)
-AM_ITEMS = ("message_work",)
-TCP_ITEMS = ("checksum_word", "context_switch", "select")
-ITEMS = CPU_ITEMS + VIA_ITEMS + AM_ITEMS + TCP_ITEMS
-"""Names of the cost items, as in a NIC description's ``[cpu]``, and the CPU work among the knobs of
-``[via]``, ``[am]`` and ``[tcp]``."""
+CPU_ITEMS = Cpu.cost_items()
+"""Names of the cost items in a NIC description's ``[cpu]``, which every layer's code is made of."""
 APP_ITEMS = tuple(name for name in Apps.model_fields if name != "poll_interval")
 """Names of the items that programs charge by the number of their data, as in ``[apps]``. Their
 prices may be fractions; no path has them."""
@@ -32,16 +25,14 @@ class Path:
     Raises
     ------
     ValueError
-        An item is unknown, or the path costs nothing by declaration.
+        An item's count is negative, or the path costs nothing by declaration. An item that no
+        section has is found when the path is registered (:meth:`Costs.cycles`).
     """
 
     __slots__ = ("name", "items")
 
     def __init__(self, name: str, **items: int) -> None:
         for item, count in items.items():
-            if item not in ITEMS:
-                raise ValueError(f"path {name!r}: unknown cost item {item!r}; there are "
-                                 f"{', '.join(ITEMS)}")
             if count < 0:
                 raise ValueError(f"path {name!r}: {item} = {count}: must not be negative")
         if not any(items.values()):
@@ -59,7 +50,7 @@ class Costs:
     Attributes
     ----------
     price
-        CPU cycles of each item.
+        CPU cycles of each item, of all sections (:meth:`.Section.cost_items`).
     scale
         Factor on what a path takes (``cpu.path_scale``).
     rate
@@ -77,16 +68,15 @@ class Costs:
 
     def __init__(self, description: Description) -> None:
         cpu = description.cpu
-        self.price: dict[str, int] = {item: getattr(cpu, item) for item in CPU_ITEMS}
+        self.price: dict[str, int] = {
+            item: getattr(section, item) for _, section in description
+            if isinstance(section, Section) for item in section.cost_items()}
         self.scale = Fraction(cpu.path_scale)
         self.flush_bytes = 0 if description.bus.coherent else cpu.line_bytes
         self.posted = description.bus.posted
         if self.flush_bytes:
             self.price["poll_check"] += cpu.flush_line
         self.block_bytes = cpu.line_bytes if cpu.copy_by == "block" else 0
-        self.price |= {item: getattr(description.via, item) for item in VIA_ITEMS}
-        self.price |= {item: getattr(description.am, item) for item in AM_ITEMS}
-        self.price |= {item: getattr(description.tcp, item) for item in TCP_ITEMS}
         self.rate: dict[str, Fraction] = {item: getattr(description.apps, item)
                                           for item in APP_ITEMS}
         ratio = TICKS * Fraction(description.nic.clock_mhz) / Fraction(cpu.clock_mhz)
@@ -95,9 +85,20 @@ class Costs:
 
     def cycles(self, path: Path, scale: Fraction | None = None) -> int:
         """CPU cycles of ``path``: what its items take, times the factor (``scale`` if given), to
-        the nearest cycle."""
-        return round((self.scale if scale is None else scale) * sum(self.price[item] * count
-                                      for item, count in path.items.items()))
+        the nearest cycle.
+
+        Raises
+        ------
+        ValueError
+            An item is unknown.
+        """
+        price = self.price
+        for item in path.items:
+            if item not in price:
+                raise ValueError(f"path {path.name!r}: unknown cost item {item!r}; there are "
+                                 f"{', '.join(price)}")
+        return round((self.scale if scale is None else scale)
+                     * sum(price[item] * count for item, count in path.items.items()))
 
     def ticks(self, cpu_cycles: int) -> Fraction:
         """Exact ticks of ``cpu_cycles``."""

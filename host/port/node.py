@@ -8,8 +8,8 @@ from ...layouts.fabric import Topology
 from ...layouts.operations import NIC_BASE, NIC_BYTES
 from ...layouts.packet import TRACE_BITS
 from ...layouts.registers import address as register_address
+from ..kernel.interrupts import Interrupts
 from .backend import Memory
-from .interrupts import Interrupts
 from .memory import Allocator
 from .port import Port
 from .running import Running, RunningPort
@@ -66,6 +66,16 @@ class Node:
     """Node ``number`` of ``nodes``, as its CPU ``cpu`` of ``cpus`` sees it. A host program is
     ``async def program(node)``; where a node has several CPUs each has a program, ``async def
     program(cpu)``, and a Node of its own. What one allocates or stores is there for all of them.
+
+    A layer asks for what there is one of by whose it is: the CPU's (on one of several NICs, that
+    NIC's) by :meth:`service`; the part of a kernel by :meth:`kernel`; the node's by
+    :meth:`shared_service`; the run's, which is no part of the target, by :meth:`run_service`.
+    Whoever asks first has it made.
+
+    A layer asks the node for what there is one of, by whose it is: the CPU's (and on one of several
+    NICs, the NIC's) by :meth:`service`, the kernel's by :meth:`kernel`, the node's by
+    :meth:`shared_service`, the run's by :meth:`run_service`. Whoever asks first makes it. Only what
+    the target could have may carry what a program acts on; what the run has is for diagnosis.
 
     Attributes
     ----------

@@ -11,7 +11,7 @@ from typing import Any
 from ...layouts.registers import Irq
 from ...layouts.trace import Activity, Kind
 from ..am import Gam
-from ..port.interrupts import Handler
+from ..kernel.interrupts import Handler
 from ..port.node import Node
 from . import costs
 

@@ -6,7 +6,6 @@ In the order in which to read:
 - :mod:`.words`: Words in a node's shared memory, each in a cache line of its own
 - :mod:`.locks`: Locks in shared memory: one that all spin on, and one with a queue
 - :mod:`.barrier`: A barrier of a node's CPUs, in shared memory
-- :mod:`.kernel`: The kernel of a node whose CPUs share a NIC: one CPU at a time executes it
 - :mod:`.layers`: Several layers of a CPU, each on a NIC of its own, polled in turn
 """
 

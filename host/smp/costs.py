@@ -5,16 +5,11 @@ Loads and stores of shared words, CAS and spinning are operations, which cost ti
 
 from ..port.costs import Path
 
-__all__ = ["ARRIVE", "COUNT", "HAND_OVER", "IDLE", "KERNEL_RELEASE", "LAST", "QUEUE", "RELEASE",
-           "SWAP", "TAKE", "TURN"]
+__all__ = ["ARRIVE", "COUNT", "HAND_OVER", "LAST", "QUEUE", "RELEASE", "SWAP", "TAKE", "TURN"]
 
 TAKE = Path("spin_lock_take", call=1, branch=1)
 """Each attempt: CAS, and whether it took the lock."""
 RELEASE = Path("spin_lock_release", call=1)
-KERNEL_RELEASE = Path("kernel_release", call=1, alu=1, branch=1)
-"""The kernel is free again, and whether there are news."""
-IDLE = Path("idle_look", call=1, branch=1)
-"""A CPU that sleeps looks whether there are news."""
 QUEUE = Path("queue_lock_take", call=1, alu=2, branch=1)
 """The CPU's record is written, and its predecessor's."""
 SWAP = Path("swap", load=1, branch=1)

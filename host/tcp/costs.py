@@ -5,13 +5,10 @@ Copies, checksums, cache misses, PIO, the context switch and select's descriptor
 they happen.
 """
 
-from typing import TYPE_CHECKING
-
 from ..port.costs import Path
-from ..port.node import Node
-from ..port.work import Charge
+from ..port.prices import prices
 
-__all__ = ["PATHS", "Prices"]
+__all__ = ["Prices"]
 
 CALL = Path("tcp_call", trap=1, call=4, load=20, store=10, branch=12, alu=6)
 """A call on a socket: into the kernel, the socket found, arguments checked."""
@@ -50,18 +47,6 @@ TIMER = Path("tcp_timer", call=3, load=12, store=8, branch=8, alu=4)
 SELECT = Path("tcp_select", trap=1, call=6, load=30, store=30, branch=18, alu=10)
 """select, beside what each descriptor takes."""
 
-PATHS = (CALL, OPEN, WRITE, OUTPUT, IP_OUTPUT, DRIVER_SEND, REPORT, INTERRUPT, DRIVER_RECEIVE,
-         IP_INPUT, INPUT, QUEUE, ACKNOWLEDGED, WAKE, SLEEP, READ, TIMER, SELECT)
 
-
-class Prices:
-    """The paths as a CPU charges them: ``port.spend(prices.call)``. One for each CPU."""
-
-    if TYPE_CHECKING:
-        # A class that has this takes three times as long to give what is there.
-        def __getattr__(self, name: str) -> Charge: ...
-
-    def __init__(self, node: Node) -> None:
-        scale = node.description.tcp.path_scale
-        for path in PATHS:
-            setattr(self, path.name.removeprefix("tcp_"), node.port.path(path, scale))
+class Prices(prices(globals(), lambda description: description.tcp.path_scale)):
+    """The kernel's path as a CPU charges it."""

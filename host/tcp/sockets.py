@@ -4,11 +4,12 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
+from ..kernel.process import Process
+from ..kernel.timers import FAR
 from ..port.node import Node
 from ..port.port import Watch
-from ..via.process import Process
 from .errors import Errno, TcpError
-from .protocol.connection import FAR, Connection, Ended
+from .protocol.connection import Connection, Ended
 from .protocol.endpoints import Listener
 from .stack import Stack
 

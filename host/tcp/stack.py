@@ -15,16 +15,17 @@ from ...layouts.packet import HEADER, Protocol
 from ...layouts.registers import Irq, address
 from ...layouts.rings import INLINE_BYTES
 from ...layouts.trace import Activity, Kind
-from ..port.interrupts import LONGEST, compute
+from ..kernel.lock import kernel_lock
+from ..kernel.sleeping import sleep
+from ..kernel.timers import FAR, compute, timeout
+from ..nic.receive_ring import ReceiveRing
+from ..nic.send_ring import SendRing, buffer_bytes
 from ..port.node import Node
 from ..port.port import IRQ, Watch
 from ..port.sent_again import Cause, SentAgain
 from ..port.suspension import NOTHING
-from ..smp.kernel import kernel_lock
-from ..via.agent.receive_ring import ReceiveRing
-from ..via.trap.ring import Packet, SendRing, slot_bytes
 from .costs import Prices
-from .protocol.connection import FAR, Connection, Settings, State
+from .protocol.connection import Connection, Settings, State
 from .protocol.endpoints import Endpoints
 from .protocol.headers import HEADERS_BYTES, IP_BYTES, BadPacket, Segment, pack, parse
 from .protocol.outgoing import Chunk
@@ -44,14 +45,14 @@ LENGTH = HEADER.offset("length")
 LONGEST_PACKET = HEADER.mask("length") >> LENGTH
 CLOSED = State.CLOSED
 CAUSES = {"time-out": Cause.TIMEOUT, "duplicates": Cause.NACK}
-BLOCKED, CONTROL = int(Activity.BLOCKED), int(Activity.CONTROL)
+CONTROL = int(Activity.CONTROL)
 BEGIN, END = int(Kind.BEGIN), int(Kind.END)
 
 
 def connection_bytes(description: Description) -> int:
     """Bytes of memory of a connection: for what it receives, and for the segments that it sends."""
     return (description.tcp.socket_buffer
-            + _chunks(description) * slot_bytes(description))
+            + _chunks(description) * buffer_bytes(description))
 
 
 def _chunks(description: Description) -> int:
@@ -180,9 +181,7 @@ class Stack:
                 port.spend(self.prices.sleep)
             end = min(deadline, self._due())
             if end > port.cycle:
-                mark = port.mark(BLOCKED, BEGIN, 0)
-                await self.lock.sleep(0 if end == FAR else min(LONGEST, end - port.cycle))
-                port.mark(BLOCKED, END, mark[3])
+                await sleep(port, self.lock, end)
             await self.attend()
         port.waiting_for(outer)
         if slept:
@@ -199,9 +198,8 @@ class Stack:
     def awaits(self) -> tuple[list[Watch], int]:
         """Where the next packet comes to, and cycles until a timer has run out or the NIC may have
         room again (0: neither)."""
-        end = self._due()
-        return ([Watch(self._ring.slot(), self._ring.phase(), 1)],
-                0 if end == FAR else min(LONGEST, max(1, end - self.port.cycle)))
+        return ([self._ring.watch()],
+                timeout(self._due(), self.port.cycle))
 
     async def compute(self, cycles: int) -> None:
         """The program computes for ``cycles`` target cycles. Packets and timers interrupt it, and
@@ -291,8 +289,7 @@ class Stack:
             header = self._headers[peer] = HEADER.pack(
                 route=node.route(peer), source=node.number, destination=peer,
                 protocol=Protocol.IP)
-        await ring.send(Packet(header | length << LENGTH, b"", place, length,
-                               node.trace_number()))
+        await ring.post(header | length << LENGTH, b"", place, length, node.trace_number())
 
     def _free(self, connection: Connection) -> None:
         """Buffers whose data have arrived are free, and all of a connection that has ended."""
@@ -323,7 +320,7 @@ class Stack:
         self.interrupts += 1
         port.mark(CONTROL, BEGIN, 0)
         port.spend(self.prices.interrupt)
-        await self._ring.drain(self._ring.size)
+        await self._ring.drain(self._ring.slots.entries)
         port.mark(CONTROL, END, 0)
 
     async def _tick(self) -> None:

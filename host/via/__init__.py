@@ -4,13 +4,12 @@ A program makes a :class:`Process` and its library, ``Vipl(process)``. Below the
 (:mod:`.vipl.vipl`): the kernel agent of the node (:mod:`.kernel`) with its connection manager
 (:mod:`.agent.connections`, over :mod:`.agent.channel`), and a provider that moves the data
 (:mod:`.provider`, the interface; :mod:`.engine.engine`, :mod:`.engine.physical`,
-:mod:`.trap.kernel_trap`). Beside them: :mod:`.descriptors`, :mod:`.process` (virtual memory),
-:mod:`.regions` and :mod:`.agent.tables` (registration), :mod:`.handles` (the objects behind
-handles), :mod:`.costs` (CPU costs).
+:mod:`.trap.kernel_trap`). Beside them: :mod:`.descriptors`, :mod:`.regions` and
+:mod:`.agent.tables` (registration), :mod:`.handles` (the objects behind handles), :mod:`.costs`
+(CPU costs); and the process's virtual memory, :mod:`nicbed.host.kernel.process`.
 
 In the order in which to read:
 
-- :mod:`.process`: A process: its virtual memory, scattered over a node's physical pages
 - :mod:`.provider`: The interface between VIPL and a design point, which moves the data
 - :mod:`.kernel`: The kernel agent of a node: state shared by processes, the interrupt, sleeping,
   and the tables
@@ -32,6 +31,7 @@ In the order in which to read:
 - :mod:`.trap`: The kernel-trap design point: the kernel agent moves the data
 """
 
+from ..kernel.process import Process
 from . import descriptors
 from .attributes import (
     MemAttributes,
@@ -43,7 +43,6 @@ from .attributes import (
 )
 from .descriptors import Segment
 from .handles import ErrorDescriptor
-from .process import Process
 from .returns import VIP_INFINITE, VIP_RETURN, ErrorCode
 from .vipl.vipl import Vipl
 

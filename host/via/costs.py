@@ -5,8 +5,9 @@ time are separate operations and are not included.
 """
 
 from ..port.costs import Path
+from ..port.prices import prices
 
-__all__: list[str] = []
+__all__ = ["Prices"]
 
 # The user's library
 
@@ -18,6 +19,8 @@ POST = Path("post", call=1, load=4, store=5, branch=4, alu=3, flush=1)
 token; the descriptor is in memory before the doorbell is rung."""
 LINK = Path("link", load=1, store=2, branch=1)
 """Next and NextHandle of the previous descriptor."""
+SINGLE = DESCRIPTOR, SEGMENT
+POST_LINKED = POST, LINK
 CHECK = Path("check", call=1, load=2, branch=2)
 """VipSendDone, VipRecvDone, besides the check itself."""
 TAKE = Path("take", load=3, store=3, branch=2, alu=1)
@@ -53,7 +56,9 @@ REGION = Path("region", call=1, load=4, store=6, branch=4, alu=6)
 """Finding a place in the table, or giving it back."""
 PAGE = Path("page", register_page=1)
 UNPIN = Path("unpin", load=2, store=2, branch=2, alu=2)
-PACKET = Path("packet", call=1, load=4, store=2, branch=3, alu=3)
-"""A packet from the receive ring, until its protocol's handler is called."""
 CONTROL_SEND = Path("control_send", call=1, load=8, store=8, branch=3, alu=8)
 CONTROL_HANDLE = Path("control_handle", call=1, load=8, store=4, branch=6, alu=6)
+
+
+class Prices(prices(globals())):
+    """The paths of the library and of the kernel agent as a CPU charges them."""

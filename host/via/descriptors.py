@@ -20,7 +20,8 @@ from ...layouts.via import (
     RemoteOperation,
     Status,
 )
-from .process import Process
+from ..kernel.process import Process
+from .costs import Prices
 
 __all__ = ["Descriptor", "Segment", "Single", "allocate", "build", "length_of", "pack",
            "queue", "rdma_read", "rdma_write", "read", "receive", "send"]
@@ -122,7 +123,7 @@ class Single:
         self.handle = handle
         self._at = process.physical(va)
         self._port = process.port
-        self._price = process.paths.single
+        self._price = process.node.service(Prices).single
         self._write = process.memory.writer(ONE_SEGMENT)
 
     def queue(self, length: int) -> None:
@@ -136,7 +137,7 @@ class Single:
 def queue(process: Process, va: int, data: bytes) -> None:
     """Write a descriptor of the bytes ``data`` (:func:`pack`) to ``va``, charged, with the CPU's
     traffic queued (:meth:`Process.queue_touch`)."""
-    port, costs, size = process.port, process.paths, len(data)
+    port, costs, size = process.port, process.node.service(Prices), len(data)
     if size == CONTROL_BYTES + SEGMENT_BYTES:
         port.spend(costs.single)
     else:

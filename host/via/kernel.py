@@ -15,21 +15,25 @@ from ...layouts.packet import Protocol
 from ...layouts.registers import Irq, address
 from ...layouts.trace import Activity, Kind
 from ...layouts.via import Event, ViState
-from ..port.interrupts import LONGEST, Handler, compute
+from ..kernel.interrupts import Handler
+from ..kernel.lock import kernel_lock
+from ..kernel.process import Process
+from ..kernel.sleeping import sleep
+from ..kernel.timers import FAR, compute
+from ..nic.receive_ring import ReceiveRing
+from ..nic.registers import RECEIVE_RING
 from ..port.node import Node
 from ..port.port import IRQ
 from ..port.suspension import NOTHING
-from ..smp.kernel import kernel_lock
-from .agent.channel import FAR, Channel
+from .agent.channel import Channel
 from .agent.connections import Connections
 from .agent.notifies import Completions, Notifier
-from .agent.receive_ring import ReceiveRing
 from .attributes import MemAttributes
+from .costs import Prices
 from .engine.engine import Engine
 from .engine.firmware import FirmwareNic
 from .engine.physical import PhysicalEngine
 from .handles import ErrorDescriptor, Nic, Ptag, Vi, WorkQueue
-from .process import Prices, Process
 from .provider import Provider
 from .records import Records
 from .regions import HandleTable, NoRoom, Region
@@ -39,8 +43,7 @@ from .trap.kernel_trap import KernelTrap
 __all__ = ["Kernel"]
 
 CONTROL, IRQ_ENABLE = address("control"), address("irq_enable")
-RECEIVE_RING_ON = 2
-BLOCKED, CONTROL_WORK = int(Activity.BLOCKED), int(Activity.CONTROL)
+CONTROL_WORK = int(Activity.CONTROL)
 BEGIN, END = int(Kind.BEGIN), int(Kind.END)
 UNREADABLE = (Event.POST_DESC, Event.VI_OVERRUN, Event.COMP_PROT)
 """After these events, descriptors were posted that never complete in memory."""
@@ -123,7 +126,7 @@ class Kernel:
         if self._started:
             return
         await self.ring.start()
-        await self.port.pio_write(self._nic + CONTROL, RECEIVE_RING_ON)
+        await self.port.pio_write(self._nic + CONTROL, RECEIVE_RING)
         await self.provider.start()
         await self.port.pio_write(self._nic + IRQ_ENABLE,
                                   Irq.RECEIVE | self.provider.causes)
@@ -141,7 +144,7 @@ class Kernel:
         port = self.port
         port.mark(CONTROL_WORK, BEGIN, 0)
         port.spend(self.paths.interrupt)
-        await self._serve(most or self.ring.size)
+        await self._serve(most or self.ring.slots.entries)
         for other in self.node.interrupts.others(self._handler):
             await other.serve()
         port.mark(CONTROL_WORK, END, 0)
@@ -156,7 +159,7 @@ class Kernel:
 
     async def _shared(self) -> None:
         """Another layer of this CPU has seen the interrupt."""
-        await self._serve(self.ring.size)
+        await self._serve(self.ring.slots.entries)
 
     def attend(self, found: bool = False, posted: bool = False) -> Awaitable[None]:
         """Take the interrupt if the CPU has seen one, and the timer's if a deadline has passed. If
@@ -210,13 +213,9 @@ class Kernel:
             return port.cycle < end
         others = self.node.interrupts.others(self._handler)
         until = min(end, self.deadline(), *(other.deadline() for other in others))
-        timeout = min(LONGEST, max(1, until - port.cycle)) if until < FAR else 0
         if until >= port.cycle:
             port.spend(self.paths.block)
-            mark = port.mark(BLOCKED, BEGIN, 0)
-            came = await self.lock.sleep(timeout)
-            port.mark(BLOCKED, END, mark[3])
-            if came:
+            if await sleep(port, self.lock, until):
                 await self.interrupt()
         await self._tick()
         for other in others:

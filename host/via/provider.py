@@ -168,7 +168,7 @@ class Provider(Protocol):
 
     def cq_awaits(self, cq: Cq) -> tuple[list[Watch], int]:
         """For a process that also waits for something else: the words that such a check would poll,
-        and the cycle by which it has to be made at the latest (:data:`channel.FAR`: none)."""
+        and the cycle by which it has to be made at the latest (:data:`.timers.FAR`: none)."""
         ...
 
     def empty(self, cq: Cq, ring: Ring) -> None:
@@ -191,7 +191,7 @@ class Provider(Protocol):
     """Whether the provider has deadlines."""
 
     def deadline(self) -> int:
-        """The cycle in which :meth:`tick` is due; :data:`channel.FAR` if no deadline is open."""
+        """The cycle in which :meth:`tick` is due; :data:`.timers.FAR` if no deadline is open."""
         ...
 
     async def tick(self) -> None:

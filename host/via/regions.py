@@ -8,7 +8,7 @@ were used, so a deregistered handle is never used again.
 from dataclasses import dataclass
 
 from ...layouts.via import HANDLE_BITS, INDEX_BITS, TRANSLATION_FLAGS, TRANSLATION_PLACE
-from .process import Process
+from ..kernel.process import Process
 from .tags import Ptag
 
 __all__ = ["HandleTable", "NoRoom", "Region", "entry"]

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from .process import Process
+from ..kernel.process import Process
 
 __all__ = ["Nic", "Ptag"]
 

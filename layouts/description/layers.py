@@ -235,3 +235,8 @@ class Apps(Section):
                           doc="NAS BT: a point in one iteration")
     poll_interval: int = cost(20000, ge=0, le=1 << 30,
                               doc="a program that computes polls after this many; 0: never")
+
+    @classmethod
+    def cost_items(cls) -> tuple[str, ...]:
+        """None: its items may be fractions of a CPU cycle, and no path has them."""
+        return ()

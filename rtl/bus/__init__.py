@@ -9,7 +9,7 @@ In the order in which to read:
 - :mod:`.burst_share`: Two initiators of bursts behind one port
 - :mod:`.pio`: Accesses of the host bus to the NIC's registers and FIFO windows: one 8-byte access
   in each beat
-- :mod:`.posted_writes`: The CPU's posted-write buffer: PIO accesses on their way to the bus, in
+- :mod:`.posted_buffer`: The CPU's posted-write buffer: PIO accesses on their way to the bus, in
   program order
 - :mod:`.bus`: The host bus of a node: CPU accesses to the NIC, and the NIC's DMA to host memory
 - :mod:`.memory`: Host memory of a node, and the controller that shares its one port

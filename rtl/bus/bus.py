@@ -6,12 +6,12 @@ from amaranth.lib.wiring import In, Out
 
 from ...layouts.rate import FRACTION_BITS
 from ...layouts.trace import PORT_SHIFT, Block, Kind
-from ..parts.arbiter import RoundRobin
 from ..parts.event import EventPort
+from ..parts.round_robin import RoundRobin
 from ..parts.timing import Timing
 from .burst import Burst, BurstRequest
 from .pio import PioTarget
-from .posted_writes import PioBeat
+from .posted_buffer import PioBeat
 
 __all__ = ["Bus", "PioInitiator"]
 

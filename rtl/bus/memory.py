@@ -7,8 +7,8 @@ from amaranth.utils import ceil_log2
 
 from ...layouts.rate import FRACTION_BITS
 from ...layouts.trace import Block, Kind
-from ..parts.arbiter import RoundRobin
 from ..parts.event import EventPort
+from ..parts.round_robin import RoundRobin
 from ..parts.sizes import check_power_of_two
 from ..parts.timing import Timing
 from .burst import Burst

@@ -13,7 +13,7 @@ In the order in which to read:
 - :mod:`.kept_words`: The words that a spinning CPU has read and keeps: one for each watch of a poll
 - :mod:`.tag_cache`: The CPU's cache without data: the lines it holds, and its traffic on the memory
   port
-- :mod:`.coherence`: What the caches of a node's CPUs tell each other: address phases, and stores
+- :mod:`.address_bus`: What the caches of a node's CPUs tell each other: address phases, and stores
   that have ended
 - :mod:`.coherent_cache`: The cache of one of a node's CPUs, without data, coherent with those of
   the others
@@ -21,9 +21,9 @@ In the order in which to read:
   find at once
 - :mod:`.owned_swap`: Compare-and-swap of a word whose line is in the CPU's cache
 - :mod:`.beats`: A cache line as beats of a memory port that is wider than a word
-- :mod:`.block_stores`: The CPU's buffer for block stores: a line on its way to memory
+- :mod:`.block_buffer`: The CPU's buffer for block stores: a line on its way to memory
 - :mod:`.compare_and_swap`: Compare-and-swap of a word of host memory, atomic at the memory
   controller
-- :mod:`.interrupt`: The delay of an interrupt from the NIC's line to the CPU
+- :mod:`.irq_delay`: The delay of an interrupt from the NIC's line to the CPU
 - :mod:`.mailbox`: A host port's block of entries and answers, as flat ports of the simulated target
 """

@@ -11,8 +11,8 @@ from ..bus.memory import Snoop
 from ..bus.watch import LineTaken
 from ..parts.sizes import check_power_of_two
 from ..parts.timing import Timing
+from .address_bus import CoherencePort, Stored, covers
 from .beats import check_beat, line_beats, line_read
-from .coherence import CoherencePort, Stored, covers
 from .inner_cache import TagChange
 
 __all__ = ["CoherentCache", "Mesi"]

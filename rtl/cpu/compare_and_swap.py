@@ -6,10 +6,10 @@ from amaranth.lib.wiring import In, Out
 
 from ..bus.burst import Burst
 
-__all__ = ["CompareSwap"]
+__all__ = ["CompareAndSwap"]
 
 
-class CompareSwap(wiring.Component):
+class CompareAndSwap(wiring.Component):
     """Reads a word and, if it is the expected one, writes another, with exclusive use of the port.
 
     ``valid`` requests an access. The access ends with the cycle in which ``done`` is high, which

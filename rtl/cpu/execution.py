@@ -4,11 +4,11 @@ from amaranth.hdl import Module, Signal, Value
 from amaranth.utils import ceil_log2
 
 from ...layouts.operations import BURST, WORK_BITS, Flag
-from ..bus.posted_writes import PostedBuffer
-from .block_stores import BlockBuffer
+from ..bus.posted_buffer import PostedBuffer
+from .block_buffer import BlockBuffer
 from .coherent_cache import CoherentCache
-from .compare_and_swap import CompareSwap
-from .interrupt import IrqDelay
+from .compare_and_swap import CompareAndSwap
+from .irq_delay import IrqDelay
 from .kept_words import KeptWords
 from .owned_swap import OwnedSwap
 from .port_members import PortMembers
@@ -32,7 +32,8 @@ class Execution:
         self.line_bits = ceil_log2(port.line_bytes)
         m.submodules.kept = self.kept = KeptWords(source=port.source, peers=port.peers,
                                                   line_bytes=port.line_bytes)
-        self.swap: CompareSwap | OwnedSwap = OwnedSwap() if port.owned_swaps else CompareSwap()
+        self.swap: CompareAndSwap | OwnedSwap = (OwnedSwap() if port.owned_swaps
+                                                 else CompareAndSwap())
         m.submodules.swap = self.swap
         m.submodules.irq = self.irq = IrqDelay()
         self.blocks: BlockBuffer | None = None

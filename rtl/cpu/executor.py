@@ -7,8 +7,8 @@ from amaranth.utils import ceil_log2
 
 from ...layouts.operations import BURST, WORK_BITS, Flag, Op, Status
 from ..bus.pio import PIO_ADDRESS_BITS
-from ..bus.posted_writes import PostedBuffer
-from .coherence import covers
+from ..bus.posted_buffer import PostedBuffer
+from .address_bus import covers
 from .coherent_cache import CoherentCache
 from .execution import Execution
 from .inner_cache import InnerCache

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from amaranth.hdl import Module
 from amaranth.lib.wiring import connect
 
-from .coherence import AddressBus
+from .address_bus import AddressBus
 from .executor import Executor
 from .port_members import PortMembers
 

@@ -7,7 +7,7 @@ from amaranth.utils import ceil_log2
 
 from ...layouts.operations import CACHE_LINE, WATCHES
 from ..bus.memory import Snoop
-from .coherence import Stored, covers
+from .address_bus import Stored, covers
 
 __all__ = ["KeptWords"]
 

@@ -8,11 +8,11 @@ from ...layouts.packet import TRACE_BITS
 from ..bus.burst import Burst
 from ..bus.bus import PioInitiator
 from ..bus.memory import Snoop
-from ..bus.posted_writes import NicBeat, PioBeat, PostedBuffer
+from ..bus.posted_buffer import NicBeat, PioBeat, PostedBuffer
 from ..bus.watch import LineTaken
 from ..parts.timing import Timing
-from .block_stores import PostedLine
-from .coherence import CoherencePort, Stored
+from .address_bus import CoherencePort, Stored
+from .block_buffer import PostedLine
 from .coherent_cache import CoherentCache
 from .inner_cache import InnerCache
 from .tag_cache import TagCache

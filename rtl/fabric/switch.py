@@ -10,9 +10,9 @@ from amaranth.utils import ceil_log2
 from ...layouts.fabric import MeshPort, Routing
 from ...layouts.packet import HOP_BITS
 from ...layouts.trace import Kind
-from ..parts.arbiter import RoundRobin
 from ..parts.event import EventPort
 from ..parts.flit import Flit, FlitStream
+from ..parts.round_robin import RoundRobin
 from .routing import ROUTE_BITS, routes
 
 __all__ = ["Switch"]

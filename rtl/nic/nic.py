@@ -14,14 +14,14 @@ from ...layouts.rings import LINE_BYTES
 from ...layouts.trace import Block, Kind
 from ..bus.watch import Watch
 from ..node.nic_side import NicSide
-from ..processor.subsystem import Processor
+from ..processor.processor import Processor
 from ..vi.engine import Engine
 from .crc import CrcAppend, CrcCheck
 from .fifos.lane_merge import LaneMerge
 from .fifos.receive_fifo import ReceiveFifo
 from .fifos.receive_window import ReceiveWindow
 from .fifos.send_window import SendWindow
-from .packet_merge import FlitMerge
+from .packet_merge import PacketMerge
 from .pio_map import PioMap
 from .protocol_split import ProtocolSplit
 from .rings.no_send_dma import NoSendDma
@@ -204,7 +204,7 @@ class Nic(wiring.Component):
                 ) -> tuple[wiring.PureInterface, wiring.PureInterface]:
         """Joins ``tx`` and ``rx`` of VI engine or processor to the packets of the rings; what is
         then left for the link, and for the rings."""
-        m.submodules.flit_merge = merge = FlitMerge(inputs=2)
+        m.submodules.flit_merge = merge = PacketMerge(inputs=2)
         m.submodules.split = split
         connect(m, to_link, merge.i[0])
         connect(m, tx, merge.i[1])

@@ -4,14 +4,14 @@ from amaranth.hdl import Cat, Module, Mux, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from ..parts.arbiter import RoundRobin
 from ..parts.flit import FlitStream
+from ..parts.round_robin import RoundRobin
 from ..parts.sizes import check_count
 
-__all__ = ["FlitMerge"]
+__all__ = ["PacketMerge"]
 
 
-class FlitMerge(wiring.Component):
+class PacketMerge(wiring.Component):
     """Passes packets of ``inputs`` streams on, round robin.
 
     Latency: none (combinational). Throughput: 1 flit a cycle. Back-pressure: ``o`` stalls the

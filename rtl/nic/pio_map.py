@@ -22,7 +22,7 @@ from ...layouts.registers import (
 from ...layouts.trace import Kind
 from ...layouts.via import CQ_PAGES, DOORBELL_PAGES, PAGE
 from ..bus.pio import PIO_ADDRESS_BITS
-from ..processor.subsystem import Processor
+from ..processor.processor import Processor
 from ..vi.engine import Engine
 from .fifos.receive_fifo import ReceiveFifo
 from .fifos.receive_window import ReceiveWindow

@@ -2,9 +2,9 @@
 
 In the order in which to read:
 
-- :mod:`.align`: Aligners of bytes: from words at any byte address to words at any other, or to
+- :mod:`.aligner`: Aligners of bytes: from words at any byte address to words at any other, or to
   those of a packet
-- :mod:`.arbiter`: Round-robin arbitration
+- :mod:`.round_robin`: Round-robin arbitration
 - :mod:`.least`: The least of several numbers
 - :mod:`.block_ram`: Memory as in an FPGA: undefined if a word is read and written at the same edge
 - :mod:`.queue`: A FIFO in block memory: the storage behind the NIC's lanes and its side queues

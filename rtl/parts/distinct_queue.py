@@ -9,10 +9,10 @@ from amaranth.utils import ceil_log2
 
 from .sizes import check_power_of_two
 
-__all__ = ["OnceQueue"]
+__all__ = ["DistinctQueue"]
 
 
-class OnceQueue(wiring.Component):
+class DistinctQueue(wiring.Component):
     """First-in first-out queue of numbers below ``items``; each is inside at most once.
 
     A number that arrives while it is inside is accepted and dropped: it keeps its place. A number

@@ -2,7 +2,7 @@
 
 In the order in which to read:
 
-- :mod:`.subsystem`: The NIC processor's subsystem: core, NIC memory, registers and engines
+- :mod:`.processor`: The NIC processor's subsystem: core, NIC memory, registers and engines
 - :mod:`.types`: Signatures that connect the parts of the NIC processor's subsystem
 - :mod:`.core`: The available cores, and their bus
 - :mod:`.memory`: NIC memory, and the clients that share it

@@ -6,7 +6,7 @@ In the order in which to read:
 - :mod:`.types`: Signatures and structs between the blocks of the VI engine
 - :mod:`.contexts`: VI contexts: the kernel agent's settings of each VI, and the state of each
 - :mod:`.manager`: The life of VIs: commands of the kernel agent, and errors that break connections
-- :mod:`.events`: Events that wait for the kernel agent
+- :mod:`.event_queue`: Events that wait for the kernel agent
 - :mod:`.records`: A record for every VI, in block memory
 - :mod:`.work_queues`: Doorbells, work queues and the scheduler, which gives the VIs their turns
 - :mod:`.descriptors`: Descriptors in the consumer's memory, read by both sides

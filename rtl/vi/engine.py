@@ -12,9 +12,9 @@ from ..nic.fifos.receive_fifo import ReceiveWord
 from ..parts.event import EventPort
 from ..parts.flit import FlitStream
 from ..parts.timing import Timing
-from .complete.completion import CompletionUnit
+from .complete.completion_unit import CompletionUnit
 from .contexts import Contexts
-from .events import EventQueue
+from .event_queue import EventQueue
 from .manager import Manager
 from .receive.receiver import Receiver
 from .send.sender import Sender

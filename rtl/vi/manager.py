@@ -5,8 +5,8 @@ from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from ...layouts.via import QUEUE_BITS, VI_BITS, ViCommand, ViState
-from ..parts.arbiter import RoundRobin
 from ..parts.queue import Queue
+from ..parts.round_robin import RoundRobin
 from ..parts.sizes import check_count, check_vis
 from .types import (
     Break,

@@ -1,15 +1,12 @@
 """The plot of a search: the front of two goals, parallel coordinates above that, the course of
 one."""
 
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol
 
 from ..results.plots import INK, PALETTE
-from ..sweeps.plots import parallel
+from ..sweeps.plots import Table, parallel
 from .front import FRONT, HOLDS
-
-if TYPE_CHECKING:
-    from .trials import Trials
 
 __all__ = ["drawing"]
 
@@ -21,13 +18,22 @@ NAMED = 8
 Draw = Callable[[Mapping[str, Any], Any], None]
 
 
-def drawing(trials: "Trials") -> Draw:
+class Trials(Table, Protocol):
+    """The members of a table of trials that are drawn (:class:`.trials.Trials`)."""
+
+    @property
+    def goals(self) -> Mapping[str, bool]: ...
+    @property
+    def front(self) -> Sequence[Mapping[str, Any]]: ...
+
+
+def drawing(trials: Trials) -> Draw:
     """The plot that suits the number of goals."""
     draw = {1: _course, 2: _plane}.get(len(trials.goals), _lines)
     return lambda _, figure: draw(trials, figure)
 
 
-def _course(trials: "Trials", figure: Any) -> None:
+def _course(trials: Trials, figure: Any) -> None:
     """The goal by trial, and the best so far."""
     [(name, more)] = trials.goals.items()
     axes = figure.add_subplot()
@@ -51,7 +57,7 @@ def _course(trials: "Trials", figure: Any) -> None:
     axes.set_title(f"{name} over the trials")
 
 
-def _plane(trials: "Trials", figure: Any) -> None:
+def _plane(trials: Trials, figure: Any) -> None:
     """All trials by the two goals, and the front, whose points are named by what varies in it."""
     first, second = (trials.metric(name) for name in trials.goals)
     axes = figure.add_subplot()
@@ -76,7 +82,7 @@ def _plane(trials: "Trials", figure: Any) -> None:
     axes.set_title(f"{first.name} against {second.name}")
 
 
-def _lines(trials: "Trials", figure: Any) -> None:
+def _lines(trials: Trials, figure: Any) -> None:
     """A line a trial through the knobs and the goals; the front coloured by the first goal."""
     from matplotlib import colormaps
 

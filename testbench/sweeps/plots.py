@@ -7,7 +7,7 @@ from typing import Any, Protocol
 from ..errors import UserError
 from ..wording import counted
 
-__all__ = ["MOST", "drawing", "front", "parallel", "pareto"]
+__all__ = ["MOST", "Table", "drawing", "front", "parallel", "pareto"]
 
 MOST = 4
 """Metrics that are drawn side by side."""
@@ -27,7 +27,7 @@ class Column(Protocol):
 
 
 class Table(Protocol):
-    """What of a table is drawn (:class:`.table.Table`)."""
+    """The members of a table that are drawn (:class:`.table.Table`)."""
 
     @property
     def rows(self) -> Sequence[Mapping[str, Any]]: ...

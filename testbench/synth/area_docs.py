@@ -72,9 +72,9 @@ def markdown(found: Mapping[str, Mapping[str, Area]]) -> str:
         "A line includes all blocks inside the block. LUTs include those of carry chains (2 for a "
         "CCU2C) and those used as memory (6 for 16 words of 4 bits), which also have a column of "
         "their own. RAM is in blocks of 18 kbit. The second node is equal to the first. On a board "
-        "two nodes with a VI engine share one copy of the logic ([decision 42](decisions.md"
-        "#42-two-nodes-with-a-vi-engine-share-one-copy-of-its-logic)); here they are counted "
-        "as two. An LFE5U-85F has 83,640 LUTs and as many flip-flops, 208 blocks of RAM and 156 "
+        "two nodes with a VI engine share one copy of the logic ([decision 31](decisions/"
+        "031-on-a-board-one-clock-with-an-enable.md)); here they are counted as two. "
+        "An LFE5U-85F has 83,640 LUTs and as many flip-flops, 208 blocks of RAM and 156 "
         "multipliers.", "",
     ]
     for title, (nic, layer, overrides) in NICS.items():

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...layouts.description import Description
 from ..errors import UserError
-from ..simulators.verilog import instances, rtlil
+from ..simulators.verilog import foreign_sources, rtlil
 from .clocks import source_mhz
 from .flow.device import device_options
 from .flow.netlist import TOP
@@ -16,7 +16,7 @@ from .identity import identity
 if TYPE_CHECKING:
     from ...rtl.boards.devices.board import Board
 
-__all__ = ["FRAMES", "Plan", "board_core", "core_sources", "on_board", "shares",
+__all__ = ["FRAMES", "Plan", "board_core", "on_board", "shares",
            "without_board"]
 
 FRAMES = 64

@@ -7,7 +7,7 @@ import pytest
 from amaranth.hdl import Assert, Assume, Cat, Const, Module, ResetSignal, Signal, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import connect
-from nicbed.rtl.cpu.coherence import AddressBus, covers
+from nicbed.rtl.cpu.address_bus import AddressBus, covers
 from nicbed.rtl.cpu.coherent_cache import CoherentCache, Mesi
 from nicbed.rtl.cpu.kept_words import KeptWords
 

@@ -7,7 +7,7 @@ from amaranth.hdl import Assert, Assume, Cat, Module, Mux, ResetSignal, Signal, 
 from amaranth.lib import wiring
 from nicbed.layouts.trace import Kind
 from nicbed.layouts.via import CQ_ENTRY, Status
-from nicbed.rtl.vi.complete.completion import CompletionUnit
+from nicbed.rtl.vi.complete.completion_unit import CompletionUnit
 from nicbed.rtl.vi.types import Completion
 
 from tests.formal.prover import needs_prover, prove

@@ -12,8 +12,8 @@ refuted.
 import pytest
 from amaranth.hdl import Assert, Assume, Module, Mux, ResetSignal, Signal, Value
 from amaranth.lib import wiring
-from nicbed.rtl.vi.receive.steps import PacketMachine
-from nicbed.rtl.vi.receive.vi_state import Message
+from nicbed.rtl.vi.receive.packet_machine import PacketMachine
+from nicbed.rtl.vi.receive.receive_state import Message
 from nicbed.rtl.vi.types import Access
 
 from tests.formal.prover import Refuted, needs_prover, prove

@@ -2,8 +2,8 @@
 
 Who waits for a slot waits for an acknowledgement that was asked for (Full); who waits for a window
 does (Window); what is owed is not forgotten and only replaced by what is newer (Owed), and is told
-after at most one answer of each other VI (Turns of test_proof_scheduler.py, of any OnceQueue), or
-left to a packet in line, which takes it along (Left). They stand beside broken designs that they
+after at most one answer of each other VI (Turns of test_proof_scheduler.py, of any DistinctQueue),
+or left to a packet in line, which takes it along (Left). They stand beside broken designs that they
 refute.
 """
 
@@ -14,7 +14,7 @@ from nicbed.layouts.via import VI_BITS, VIA_HEADER, PacketKind, Reliability
 from nicbed.rtl.vi.send.owed_answers import OwedAnswers
 from nicbed.rtl.vi.send.slots import SendSlots
 from nicbed.rtl.vi.send.transmit import ASKS, CARRIES, SendTransmit
-from nicbed.rtl.vi.send.turn import SendDecide
+from nicbed.rtl.vi.send.turn import SendTurn
 from nicbed.rtl.vi.types import ControlPacket
 
 from tests.formal.prover import Refuted, needs_prover, prove
@@ -86,7 +86,7 @@ class Full(wiring.Elaboratable):
 class Window(wiring.Elaboratable):
     """Of so many packets as half a window of a reliable VI has, one asks for an acknowledgement."""
 
-    def __init__(self, decide: SendDecide) -> None:
+    def __init__(self, decide: SendTurn) -> None:
         self.decide = decide
 
     def elaborate(self, platform):
@@ -113,7 +113,7 @@ class Owed(wiring.Elaboratable):
     """Of any VI: what leaves is the answer that was its newest when it had its turn, offered until
     it is taken; and until then, what is kept is the newest.
 
-    That who came gets a turn, later, and nobody else does, is OnceQueue's.
+    That who came gets a turn, later, and nobody else does, is DistinctQueue's.
     """
 
     def __init__(self, owed: OwedAnswers) -> None:
@@ -257,7 +257,7 @@ def test_what_is_left_to_packets(tmp_path, slots):
 
 @pytest.mark.parametrize("window", [1, more(8), more(32)])
 def test_who_waits_for_its_window(tmp_path, window):
-    decide = SendDecide(window=window, mtu=64)
+    decide = SendTurn(window=window, mtu=64)
     prove(Window(decide), ports_of(decide), tmp_path, depth=1)
 
 

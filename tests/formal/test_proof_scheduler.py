@@ -9,7 +9,7 @@ be. They stand beside broken designs that they refute.
 import pytest
 from amaranth.hdl import Array, Assert, Assume, Cat, Module, Mux, ResetSignal, Signal, Value
 from amaranth.lib import wiring
-from nicbed.rtl.parts.distinct_queue import OnceQueue
+from nicbed.rtl.parts.distinct_queue import DistinctQueue
 from nicbed.rtl.vi.work_queues.scheduler import Scheduler
 
 from tests.formal.prover import Refuted, needs_prover, prove
@@ -266,7 +266,7 @@ def test_wake_ups(tmp_path, wakers):
     check(Woken(scheduler), scheduler, tmp_path)
 
 
-class Twice(OnceQueue):
+class Twice(DistinctQueue):
     """Puts in whatever comes."""
 
     def elaborate(self, platform):
@@ -275,7 +275,7 @@ class Twice(OnceQueue):
         return m
 
 
-class Deaf(OnceQueue):
+class Deaf(DistinctQueue):
     """Forgets item 3 when somebody waits."""
 
     def elaborate(self, platform):
@@ -285,7 +285,7 @@ class Deaf(OnceQueue):
         return m
 
 
-class Pushing(OnceQueue):
+class Pushing(DistinctQueue):
     """Who comes goes before those in the ring."""
 
     def elaborate(self, platform):

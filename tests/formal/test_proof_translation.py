@@ -10,8 +10,8 @@ import pytest
 from amaranth.hdl import Assert, Assume, Cat, Module, Mux, ResetSignal, Signal, Value
 from amaranth.lib import wiring
 from nicbed.layouts.description import Description
-from nicbed.rtl.vi.translate.cache import TranslationCache
 from nicbed.rtl.vi.translate.table_walk import TableWalk
+from nicbed.rtl.vi.translate.translation_cache import TranslationCache
 from nicbed.rtl.vi.translate.translator import Translator
 
 from tests.formal.prover import Refuted, needs_prover, prove

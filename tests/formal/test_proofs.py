@@ -7,9 +7,9 @@ import pytest
 from amaranth.hdl import Assert, Assume, Module, Mux, ResetSignal, Signal, Value
 from amaranth.lib import wiring
 from nicbed.rtl.fabric.link import Link
-from nicbed.rtl.parts.arbiter import RoundRobin
 from nicbed.rtl.parts.flit import Flit
 from nicbed.rtl.parts.queue import Queue
+from nicbed.rtl.parts.round_robin import RoundRobin
 
 from tests.formal.prover import Refuted, needs_prover, prove
 from tests.labs.rows import more

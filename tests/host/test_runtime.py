@@ -3,7 +3,7 @@
 from fractions import Fraction
 
 import pytest
-from nicbed.host.port.costs import ITEMS, Costs, Path
+from nicbed.host.port.costs import CPU_ITEMS, Costs, Path
 from nicbed.host.port.memory import Allocator, ArrayMemory
 from nicbed.host.port.port import Port, Watch
 from nicbed.host.runtime import Stuck
@@ -36,12 +36,14 @@ def test_path_sums_items_and_refuses_unknown_ones():
     assert scaled.cycles(Path("p", load=3)) == 8  # 7.5, to an even number
     assert scaled.price == costs.price
     with pytest.raises(ValueError, match="unknown cost item 'sleep'"):
-        Path("p", sleep=1)
+        costs.cycles(Path("p", sleep=1))
     with pytest.raises(ValueError, match="has no items"):
         Path("p", call=0)
     with pytest.raises(ValueError, match="must not be negative"):
         Path("p", call=-1)
-    assert "clock_mhz" not in ITEMS and "poll_check" in ITEMS
+    assert "clock_mhz" not in CPU_ITEMS and "poll_check" in CPU_ITEMS
+    assert {*costs.price} == {*CPU_ITEMS, "register_page", "message_work", "checksum_word",
+                              "context_switch", "select"}
 
 
 @pytest.mark.parametrize("description", [Description(), ODD])

@@ -78,11 +78,3 @@ def check_command_line(page: str) -> None:
                 if parameter.show_default and isinstance(parameter.default, (str, int)):
                     assert str(parameter.default) in text, (name, parameter.name)
 
-
-def test_every_decision_is_in_the_index():
-    text = (ROOT / "docs" / "decisions.md").read_text(encoding="utf-8")
-    index = text[text.index("## By topic"):text.index("## 1.")]
-    numbers = re.findall(r"^## (\d+)\. ", text, re.MULTILINE)
-    assert numbers == [str(number) for number in range(1, len(numbers) + 1)]
-    missing = set(numbers) - set(re.findall(r"\[(\d+)\]\(#\1-", index))
-    assert not missing, f"the index of docs/decisions.md lacks {sorted(missing, key=int)}"

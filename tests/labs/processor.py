@@ -19,7 +19,7 @@ from nicbed.layouts.description import Description
 from nicbed.layouts.processor import MMIO_BASE, STATUS, CrashReason, State, mmio_address
 from nicbed.rtl.bus.pio import PageWrite, PioAccess
 from nicbed.rtl.processor.core.verilog import CORE_MODULES, core_verilog
-from nicbed.rtl.processor.subsystem import Processor
+from nicbed.rtl.processor.processor import Processor
 from nicbed.testbench.simulators import cache as build_cache
 from nicbed.testbench.simulators.verilator import Compilation, compile_all, verilate
 from nicbed.testbench.simulators.verilog import (

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 from nicbed.host.gm import GM_EVENT, GM_STATUS, Gm, Port, gm_max_length_for_size
 from nicbed.host.gm import gm_min_size_for_length as class_of
+from nicbed.host.kernel.process import Process
 from nicbed.host.port.node import Node
-from nicbed.host.via.process import Process
 from nicbed.layouts.description import Description
 
 __all__ = ["LIMIT", "PORT", "Got", "Station", "class_of", "data_of", "describe", "overriding",

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 from nicbed.host.mpi import BYTE, DOUBLE, INT, LONG, MAX, SUM, Datatype, Mpi, Win
-from nicbed.host.mpi.operators import NO_OP, REPLACE
+from nicbed.host.mpi.data.operators import NO_OP, REPLACE
 from nicbed.host.mpi.windows import LOCK_EXCLUSIVE, LOCK_SHARED
 
 __all__ = ["Plan", "plan", "program"]

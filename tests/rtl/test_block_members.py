@@ -10,7 +10,7 @@ from amaranth.lib import wiring
 from nicbed.layouts.description import Description
 from nicbed.rtl import vi
 from nicbed.rtl.bus.watch import Watch
-from nicbed.rtl.cpu.compare_and_swap import CompareSwap
+from nicbed.rtl.cpu.compare_and_swap import CompareAndSwap
 from nicbed.rtl.cpu.host_port import HostPort
 from nicbed.rtl.cpu.kept_words import KeptWords
 from nicbed.rtl.cpu.tag_cache import TagCache
@@ -20,52 +20,52 @@ from nicbed.rtl.nic.fifos.receive_window import ReceiveWindow
 from nicbed.rtl.nic.fifos.send_window import SendWindow
 from nicbed.rtl.nic.nic import Nic
 from nicbed.rtl.nic.registers import CsrFile
-from nicbed.rtl.nic.rings.pulled_ring import LineRing
+from nicbed.rtl.nic.rings.line_ring import LineRing
 from nicbed.rtl.nic.rings.receive_dma import ReceiveDma
 from nicbed.rtl.nic.rings.send_dma import SendDma
 from nicbed.rtl.processor.control.crash import Crash
 from nicbed.rtl.processor.control.doorbells import Doorbells as ProcessorDoorbells
-from nicbed.rtl.processor.control.pending import PendingBits
-from nicbed.rtl.processor.control.registers import Mmio
+from nicbed.rtl.processor.control.mmio import Mmio
+from nicbed.rtl.processor.control.pending_bits import PendingBits
 from nicbed.rtl.processor.engines.host_to_nic import HostToNic
+from nicbed.rtl.processor.engines.nic_receive import NicReceive
+from nicbed.rtl.processor.engines.nic_send import NicSend
 from nicbed.rtl.processor.engines.nic_to_host import NicToHost
-from nicbed.rtl.processor.engines.receive import NicReceive
-from nicbed.rtl.processor.engines.send import NicSend
 from nicbed.rtl.processor.memory.window import Window
-from nicbed.rtl.processor.subsystem import Processor
-from nicbed.rtl.vi.complete.completion import CompletionUnit
-from nicbed.rtl.vi.complete.counts import CompletionCounts
-from nicbed.rtl.vi.complete.queues import CompletionQueues
+from nicbed.rtl.processor.processor import Processor
+from nicbed.rtl.vi.complete.completion_counts import CompletionCounts
+from nicbed.rtl.vi.complete.completion_queues import CompletionQueues
+from nicbed.rtl.vi.complete.completion_unit import CompletionUnit
 from nicbed.rtl.vi.contexts import Contexts
 from nicbed.rtl.vi.descriptors.fetch import DescriptorFetch
 from nicbed.rtl.vi.descriptors.segment_walk import SegmentWalk
 from nicbed.rtl.vi.engine import Engine
-from nicbed.rtl.vi.events import EventQueue
+from nicbed.rtl.vi.event_queue import EventQueue
 from nicbed.rtl.vi.manager import Manager
 from nicbed.rtl.vi.receive.descriptor import ReceiveDescriptor
-from nicbed.rtl.vi.receive.packet_data import PacketWords
+from nicbed.rtl.vi.receive.packet_machine import PacketMachine
+from nicbed.rtl.vi.receive.packet_words import PacketWords
 from nicbed.rtl.vi.receive.parse import ReceiveParse
+from nicbed.rtl.vi.receive.receive_state import ReceiveState
 from nicbed.rtl.vi.receive.receiver import Receiver
-from nicbed.rtl.vi.receive.scatter import ScatterWriter
-from nicbed.rtl.vi.receive.steps import PacketMachine
-from nicbed.rtl.vi.receive.vi_state import ReceiveState
+from nicbed.rtl.vi.receive.scatter_writer import ScatterWriter
 from nicbed.rtl.vi.records import ViRecords
-from nicbed.rtl.vi.send.acknowledgements import SendAcknowledged
+from nicbed.rtl.vi.send.acknowledgements import Acknowledgements
 from nicbed.rtl.vi.send.fetch import SendFetch
-from nicbed.rtl.vi.send.gather import PacketGather
 from nicbed.rtl.vi.send.owed_answers import OwedAnswers
-from nicbed.rtl.vi.send.packet_build import SendWalk
-from nicbed.rtl.vi.send.packet_headers import PacketFront
+from nicbed.rtl.vi.send.packet_build import PacketBuild
+from nicbed.rtl.vi.send.packet_gather import PacketGather
+from nicbed.rtl.vi.send.packet_headers import PacketHeaders
 from nicbed.rtl.vi.send.read_responder import ReadResponder
-from nicbed.rtl.vi.send.read_timer import ReadWatch
+from nicbed.rtl.vi.send.read_timer import ReadTimer
 from nicbed.rtl.vi.send.sender import Sender
 from nicbed.rtl.vi.send.slots import SendSlots
 from nicbed.rtl.vi.send.transmit import SendTransmit
-from nicbed.rtl.vi.send.turn import SendDecide
-from nicbed.rtl.vi.send.unacknowledged import SendRing
-from nicbed.rtl.vi.translate.cache import TranslationCache
-from nicbed.rtl.vi.translate.table import TranslationTable
+from nicbed.rtl.vi.send.turn import SendTurn
+from nicbed.rtl.vi.send.unacknowledged import Unacknowledged
 from nicbed.rtl.vi.translate.table_walk import TableWalk
+from nicbed.rtl.vi.translate.translation_cache import TranslationCache
+from nicbed.rtl.vi.translate.translation_table import TranslationTable
 from nicbed.rtl.vi.translate.translator import Translator
 from nicbed.rtl.vi.work_queues.doorbells import Doorbells
 from nicbed.rtl.vi.work_queues.queues import WorkQueues
@@ -84,13 +84,13 @@ BLOCKS: dict[str, Callable[[], wiring.Component]] = {
     "receive fifo": lambda: ReceiveFifo(fifo_bytes=256, mtu=64),
     "receive window": ReceiveWindow,
     "send dma": lambda: SendDma(fifo_bytes=256, mtu=64, ring=4, coherent=1),
-    "pulled ring": lambda: LineRing(ring=4),
+    "line ring": lambda: LineRing(ring=4),
     "receive dma": lambda: ReceiveDma(ring=4, slot_bytes=128),
     "watch": Watch,
     "host port": lambda: HostPort(posted_writes=4, cache_lines=4, coherent=True),
     "tag cache": lambda: TagCache(lines=4, coherent=True),
     "kept words": KeptWords,
-    "compare and swap": CompareSwap,
+    "compare and swap": CompareAndSwap,
     "host to nic": lambda: HostToNic(memory_bytes=1 << 14, host_bytes=1 << 20),
     "nic to host": lambda: NicToHost(memory_bytes=1 << 14, host_bytes=1 << 20),
     "nic's send engine": lambda: NicSend(memory_bytes=1 << 14),
@@ -112,19 +112,19 @@ BLOCKS: dict[str, Callable[[], wiring.Component]] = {
     "descriptor fetch": DescriptorFetch,
     "segment walk": SegmentWalk,
     "sender": lambda: Sender(description=DESCRIPTION),
-    "send decide": lambda: SendDecide(window=4, mtu=64),
+    "send turn": lambda: SendTurn(window=4, mtu=64),
     "packet gather": PacketGather,
-    "packet front": PacketFront,
+    "packet headers": PacketHeaders,
     "owed answers": lambda: OwedAnswers(vis=8),
     "send fetch": lambda: SendFetch(vis=8, window=4, mtu=64),
-    "send walk": lambda: SendWalk(mtu=64, slots=4),
+    "packet build": lambda: PacketBuild(mtu=64, slots=4),
     "send slots": lambda: SendSlots(slots=4, words=8),
     "send transmit": lambda: SendTransmit(slots=4),
-    "send acknowledged": lambda: SendAcknowledged(vis=8, window=4, slots=4),
-    "send ring": lambda: SendRing(vis=8, window=4),
+    "acknowledgements": lambda: Acknowledgements(vis=8, window=4, slots=4),
+    "unacknowledged": lambda: Unacknowledged(vis=8, window=4),
     "records": lambda: ViRecords(shape=8, vis=8, readers=1),
     "read responder": lambda: ReadResponder(vis=8),
-    "read watch": lambda: ReadWatch(vis=8),
+    "read timer": lambda: ReadTimer(vis=8),
     "receiver": lambda: Receiver(description=DESCRIPTION),
     "receive parse": ReceiveParse,
     "packet words": lambda: PacketWords(depth=8),

@@ -7,11 +7,11 @@ MPI_IN_PLACE, types of no elements.
 from collections.abc import Callable
 from typing import Any
 
-from ..collectives import IN_PLACE
+from ..collective.collectives import IN_PLACE
 from ..constants import PROC_NULL
-from ..datatypes import BYTE, Datatype
+from ..data.datatypes import BYTE, Datatype
+from ..data.memory import Memory
 from ..errors import ErrorClass, MpiError
-from ..memory import Memory
 from .handles import Handles, value
 from .memory import Pointer, integers
 

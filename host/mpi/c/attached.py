@@ -4,7 +4,7 @@ are its own."""
 import ctypes
 from typing import Any
 
-from ..attributes import Keyvals
+from ..communicators.attributes import Keyvals
 from ..errors import ErrorClass, MpiError
 from .callbacks import Callbacks
 from .header import constants

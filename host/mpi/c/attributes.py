@@ -3,7 +3,7 @@
 import ctypes
 from typing import Any
 
-from ..attributes import Keyvals
+from ..communicators.attributes import Keyvals
 from ..constants import ANY_SOURCE, MAX_TAG, PROC_NULL
 from ..errors import ErrorClass, MpiError
 from .calls import State

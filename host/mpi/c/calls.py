@@ -9,8 +9,8 @@ import math
 from typing import Any
 
 from ..codes import Codes
+from ..communicators.groups import Group
 from ..errors import ErrorClass, MpiError
-from ..groups import Group
 from ..sync import Rank
 from .attached import Attached
 from .callbacks import Callbacks

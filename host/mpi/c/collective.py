@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from ..collectives import IN_PLACE
-from ..operators import Op
+from ..collective.collectives import IN_PLACE
+from ..data.operators import Op
 from .arguments import Arguments
 from .calls import State
 from .memory import Pointer, integers

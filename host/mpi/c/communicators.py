@@ -3,8 +3,8 @@
 from collections.abc import Callable, Coroutine
 from typing import Any
 
+from ..communicators.groups import Group
 from ..errors import MpiError
-from ..groups import Group
 from ..info import Info
 from .calls import State
 from .handles import value

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from ..datatypes import from_external, to_external
+from ..data.datatypes import from_external, to_external
 from ..errors import ErrorClass, MpiError
 from .arguments import Arguments
 from .calls import State

@@ -2,14 +2,14 @@
 
 from typing import Generic, TypeVar
 
-from .. import datatypes, operators
-from ..communicator import Comm, Message
-from ..datatypes import Datatype
+from ..communicators.communicator import Comm, Message
+from ..communicators.groups import Group
+from ..data import datatypes, operators
+from ..data.datatypes import Datatype
+from ..data.operators import Op
 from ..errors import ErrorClass, MpiError
-from ..groups import Group
 from ..info import Info
 from ..library import Mpi
-from ..operators import Op
 from ..windows import Win
 from .header import constants
 from .request import CRequest

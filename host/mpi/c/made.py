@@ -1,7 +1,7 @@
 """Datatypes of arrays and of sizes, and what a program asks of how a datatype was made."""
 
-from .. import datatypes
-from ..datatypes import COMBINERS, Datatype, Origin
+from ..data import datatypes
+from ..data.datatypes import COMBINERS, Datatype, Origin
 from ..errors import ErrorClass, MpiError
 from .calls import State
 from .handles import value

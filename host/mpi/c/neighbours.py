@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from ..neighbours import neighbours
+from ..collective.neighbours import neighbours
 from .arguments import Arguments
 from .calls import State
 from .memory import Pointer, longs

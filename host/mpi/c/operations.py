@@ -2,8 +2,8 @@
 
 import ctypes
 
-from ..datatypes import Datatype
-from ..operators import Bytes, OnElements, Op
+from ..data.datatypes import Datatype
+from ..data.operators import Bytes, OnElements, Op
 from .arguments import Arguments
 from .calls import State
 from .handles import value

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Coroutine
 from typing import Any
 
-from ..requests import Request
+from ..point_to_point.requests import Request
 
 __all__ = ["CRequest"]
 

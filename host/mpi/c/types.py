@@ -3,7 +3,7 @@
 import ctypes
 from typing import Any
 
-from ..datatypes import BYTE, Datatype
+from ..data.datatypes import BYTE, Datatype
 from ..errors import ErrorClass, MpiError
 from .arguments import Arguments
 from .calls import State

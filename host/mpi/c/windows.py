@@ -4,12 +4,12 @@ import ctypes
 from collections.abc import Callable
 from typing import Any
 
+from ..communicators.groups import Group
 from ..constants import PROC_NULL
+from ..data.memory import Memory
+from ..data.operators import NO_OP, Op
 from ..errors import ErrorClass, MpiError
-from ..groups import Group
-from ..memory import Memory
-from ..operators import NO_OP, Op
-from ..requests import Request
+from ..point_to_point.requests import Request
 from ..windows import Win
 from .calls import State
 from .handles import value

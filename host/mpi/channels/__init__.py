@@ -23,10 +23,10 @@ In the order in which to read:
 from typing import Any
 
 from ....layouts.description import Description
+from ...kernel.process import Process
 from ...port.node import Node
-from ...via.process import Process
-from ..channel import Channel
 from ..errors import ErrorClass, MpiError
+from ..progress.channel import Channel
 from .itself import Itself
 from .places import Places
 

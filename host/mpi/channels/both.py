@@ -2,7 +2,7 @@
 by one poll of the words of both."""
 
 from ...port.node import Node
-from ..channel import SHARE, Arrived, Channel
+from ..progress.channel import SHARE, Arrived, Channel
 
 __all__ = ["Both"]
 

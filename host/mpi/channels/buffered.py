@@ -8,10 +8,10 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Sized
 from typing import Any
 
+from ...kernel.process import Process
 from ...port.suspension import NOTHING
-from ...via.process import Process
-from ..copying import Pieces, copy, gather, queue_near_traffic, queue_traffic, total
-from ..packets import CHANNEL_AT, HEADER_BYTES, LONG, LONG_BYTES, Header, Packet
+from ..data.copies import Pieces, copy, gather, queue_near_traffic, queue_traffic, total
+from ..progress.packets import CHANNEL_AT, HEADER_BYTES, LONG, LONG_BYTES, Header, Packet
 from .credits import Credits
 
 __all__ = ["CREDITS", "Buffer", "Debts", "Received", "queue_packet", "received"]

@@ -16,13 +16,13 @@ from typing import Any
 from ....layouts.description import Description
 from ....layouts.gm import MAX_SIZE, TABLE_ENTRY
 from ...gm import GM_EVENT, GM_STATUS, Gm, gm_max_length_for_size
+from ...kernel.process import Process
 from ...port.node import Node
 from ...port.port import Watch
-from ...via.process import Process
-from ..channel import Compute
-from ..copying import Pieces
+from ..data.copies import Pieces
 from ..errors import ErrorClass, MpiError
-from ..packets import HEADER_BYTES, LONG_BYTES
+from ..progress.channel import Compute
+from ..progress.packets import HEADER_BYTES, LONG_BYTES
 from .buffered import CREDITS, Buffer, Debts, Received, queue_packet, received
 from .credits import Credits
 from .gm_buffers import Buffers, Classes, Shares

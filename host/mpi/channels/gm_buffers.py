@@ -9,7 +9,7 @@ counts (:class:`Classes`).
 from typing import Protocol
 
 from ...gm import gm_min_size_for_length
-from ..packets import HEADER_BYTES
+from ..progress.packets import HEADER_BYTES
 from .credits import Credits
 
 __all__ = ["Buffers", "Classes", "Shares"]

@@ -4,12 +4,12 @@ from collections import deque
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+from ...kernel.process import Process
 from ...port.port import Watch
 from ...port.suspension import NOTHING
-from ...via.process import Process
-from ..channel import Compute
-from ..copying import Pieces, copy, total
-from ..store import Store
+from ..data.copies import Pieces, copy, total
+from ..data.memory_store import MemoryStore
+from ..progress.channel import Compute
 
 __all__ = ["Itself"]
 
@@ -40,7 +40,7 @@ class Itself:
     segments = 1 << 30
     compute: Compute | None = None
 
-    def __init__(self, process: Process, store: Store, rank: int, eager_bytes: int) -> None:
+    def __init__(self, process: Process, store: MemoryStore, rank: int, eager_bytes: int) -> None:
         self.process = process
         self.store = store
         self.eager_bytes = eager_bytes

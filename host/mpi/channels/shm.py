@@ -16,15 +16,15 @@ from struct import Struct
 from typing import Any
 
 from ....layouts.operations import BLOCK
+from ...kernel.process import Process
 from ...port.costs import Path
 from ...port.node import Node
 from ...port.port import F_ONCE, TIMEOUT, Watch
 from ...port.suspension import NOTHING
-from ...via.process import Process
-from ..channel import Compute
-from ..copying import BEGIN, COPY, END, Pieces, gather, scatter, total, touch_for
+from ..data.copies import BEGIN, COPY, END, Pieces, gather, scatter, total, touch_for
 from ..errors import ErrorClass, MpiError
-from ..packets import CHANNEL_AT, LONG_BYTES, Packet
+from ..progress.channel import Compute
+from ..progress.packets import CHANNEL_AT, LONG_BYTES, Packet
 from .buffered import CREDITS, Debts
 from .credits import Credits
 from .places import Places

@@ -12,16 +12,16 @@ from typing import Any
 
 from ....layouts.description import Description
 from ....layouts.trace import Activity, Kind
+from ...kernel.process import Process
 from ...port.node import Node
 from ...port.port import Watch
 from ...port.suspension import NOTHING
 from ...tcp import Socket, Tcp, TcpError
 from ...tcp.stack import HEAD, connection_bytes
-from ...via.process import Process
-from ..channel import Compute
-from ..copying import Pieces, cut, total
+from ..data.copies import Pieces, cut, total
 from ..errors import ErrorClass, MpiError
-from ..packets import LONG_BYTES
+from ..progress.channel import Compute
+from ..progress.packets import LONG_BYTES
 from .places import Places
 
 __all__ = ["TcpChannel"]

@@ -14,19 +14,20 @@ from typing import Any
 
 from ....layouts.description import Description, Mpi
 from ....layouts.via import TRANSLATION_BYTES
+from ...kernel.process import Process
 from ...port.node import Node
 from ...port.port import Watch
 from ...via import descriptors
 from ...via.attributes import MemAttributes, NetAddress, ViAttributes
+from ...via.costs import Prices
 from ...via.descriptors import LENGTH, LENGTH_AT, Segment, Single
 from ...via.handles import Vi
-from ...via.process import Process
 from ...via.returns import VIP_INFINITE, VIP_RETURN
 from ...via.vipl.vipl import Vipl
-from ..channel import Compute, NoRoom
-from ..copying import Pieces
+from ..data.copies import Pieces
 from ..errors import ErrorClass, MpiError
-from ..packets import LONG_BYTES
+from ..progress.channel import Compute, NoRoom
+from ..progress.packets import LONG_BYTES
 from .buffered import CREDITS, Buffer, Debts, Received, queue_packet, received
 from .credits import Credits
 from .places import Places
@@ -104,7 +105,7 @@ class ViaChannel:
         provider = vipl.provider
         self._post_entries = provider.post_entries
         self._cq_check = provider.cq_check
-        self._paths = process.paths
+        self._paths = process.node.service(Prices)
         self.compute: Compute | None = vipl.compute if provider.timers else None
         """A kernel that has time-outs carries the packets; a NIC needs no CPU for them."""
         self.can_write = provider.rdma

@@ -2,8 +2,6 @@
 gives them."""
 # ruff: noqa: F401, F403 - all of it is for programs
 
-from .. import operators as _operators
-from ..attached import OVERHEAD as BSEND_OVERHEAD
 from ..constants import (
     ANY_SOURCE,
     ANY_TAG,
@@ -20,12 +18,14 @@ from ..constants import (
     UNEQUAL,
     VERSION,
 )
-from ..datatypes import BLOCK as DISTRIBUTE_BLOCK
-from ..datatypes import COMBINERS as _COMBINERS
-from ..datatypes import CYCLIC as DISTRIBUTE_CYCLIC
-from ..datatypes import DEFAULT as DISTRIBUTE_DFLT_DARG
-from ..datatypes import NONE as DISTRIBUTE_NONE
-from . import others as _others
+from ..data import operators as _operators
+from ..data.datatypes import BLOCK as DISTRIBUTE_BLOCK
+from ..data.datatypes import COMBINERS as _COMBINERS
+from ..data.datatypes import CYCLIC as DISTRIBUTE_CYCLIC
+from ..data.datatypes import DEFAULT as DISTRIBUTE_DFLT_DARG
+from ..data.datatypes import NONE as DISTRIBUTE_NONE
+from ..point_to_point.attached_buffer import OVERHEAD as BSEND_OVERHEAD
+from . import unsupported_classes as _others
 from .attributes import INVALID as KEYVAL_INVALID
 from .communicators import (
     APPNUM,
@@ -88,8 +88,8 @@ from .handles import GIVEN as _GIVEN
 from .handles import Handle as _Handle
 from .info import INFO_ENV, INFO_NULL, Info
 from .memory import buffer
-from .objects import Pickle, pickle
 from .operators import Op
+from .python_objects import Pickle, pickle
 from .requests import REQUEST_NULL, Prequest, Request
 from .status import F_ERROR, F_SOURCE, F_STATUS_SIZE, F_TAG, Status
 from .windows import CONSTANTS as _WINDOWS

@@ -13,19 +13,19 @@ In the order in which to read:
 - :mod:`.messages`: What a program sends and receives: mpi4py's ways of describing it
 - :mod:`.memory`: Memory under the buffer interface
 - :mod:`.tensors`: Arrays of other libraries, which have no buffer but say where their elements are
-- :mod:`.objects`: Objects of Python as messages
+- :mod:`.python_objects`: Objects of Python as messages
 - :mod:`.requests`: Requests, of buffers and of objects; :mod:`.grequest`: those that a program
   completes
-- :mod:`.datatypes`: Datatypes; :mod:`.named`: those that MPI defines
+- :mod:`.datatypes`: Datatypes; :mod:`.predefined_datatypes`: those that MPI defines
 - :mod:`.status`, :mod:`.operators`, :mod:`.groups`, :mod:`.info`, :mod:`.attributes`,
   :mod:`.constants`: the other classes and constants
 - :mod:`.windows`: Windows: one-sided communication
 - :mod:`.futures`: mpi4py.futures: tasks for other ranks
 - :mod:`.environment`: Beginning, end, time
-- :mod:`.others`, :mod:`.refused`: What is not supported
+- :mod:`.unsupported_classes`, :mod:`.unsupported_calls`: What is not supported
 - :mod:`.program`: A Python program as a host program
-- :mod:`.ending`: How a program in Python ends
-- :mod:`.surroundings`: What of the Python process belongs to a rank's program while it runs
+- :mod:`.program_end`: How a program in Python ends
+- :mod:`.python_surroundings`: What of the Python process belongs to a rank's program while it runs
 - :mod:`.process`: What Python keeps for the process, for each rank
 - :mod:`.rc`: What a program says of MPI's beginning and end before it uses MPI
 - :mod:`.shim`: The module ``mpi4py`` as a program finds it

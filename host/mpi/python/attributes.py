@@ -5,7 +5,7 @@ import traceback
 from collections.abc import Callable
 from typing import Any
 
-from ..attributes import Keyvals
+from ..communicators.attributes import Keyvals
 from ..errors import ErrorClass, MpiError
 from ..sync import current
 from .errors import told

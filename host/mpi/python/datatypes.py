@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from typing import Any, TypeVar
 
-from .. import datatypes as library
-from ..datatypes import COMBINERS, Origin
+from ..data import datatypes as library
+from ..data.datatypes import COMBINERS, Origin
 from ..sync import current, running
 from .attributes import Attributed
 from .errors import CLASSES, Exception, blocking, told
 from .memory import view
-from .named import BY_CODE, NULL, PAIRS, TYPES
+from .predefined_datatypes import BY_CODE, NULL, PAIRS, TYPES
 
 __all__ = ["BYTE", "DATATYPE_NULL", "Datatype", "NAMED", "ORDER_C", "ORDER_FORTRAN", "handle_of",
            "of_code"]

@@ -4,8 +4,8 @@ from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
-from .. import communicator
 from ..codes import LAST, Codes
+from ..communicators import communicator
 from ..errors import ErrorClass, MpiError
 from ..sync import current, running
 from .handles import Handle

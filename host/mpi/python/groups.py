@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any, TypeVar
 
-from .. import groups
+from ..communicators import groups
 from ..sync import current
 from .errors import CLASSES, Exception, told
 from .handles import Handle

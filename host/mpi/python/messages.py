@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from ..datatypes import BYTE
-from ..memory import Memory
+from ..data.datatypes import BYTE
+from ..data.memory import Memory
 from .constants import BOTTOM
 from .datatypes import Datatype, of_code
 from .memory import has_view, view

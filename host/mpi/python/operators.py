@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from .. import operators
-from ..operators import Bytes
+from ..data import operators
+from ..data.operators import Bytes
 from ..sync import current
 from .datatypes import handle_of
 from .errors import CLASSES, Exception, told

@@ -7,10 +7,10 @@ from types import ModuleType
 
 from ...port.node import Program
 from ..sync import CHILD, Rank, current, program
-from .ending import executed
+from .program_end import executed
+from .python_surroundings import PythonSurroundings
 from .rc import Rc
 from .shim import modules
-from .surroundings import PythonSurroundings
 
 __all__ = ["python_program"]
 

@@ -3,11 +3,11 @@
 from collections.abc import Callable, Coroutine, Sequence
 from typing import Any, TypeVar
 
-from .. import requests as library
-from .. import status as statuses_
-from ..communicator import Comm
+from ..communicators.communicator import Comm
 from ..constants import UNDEFINED
 from ..errors import ErrorClass, MpiError
+from ..point_to_point import requests as library
+from ..point_to_point import status as statuses_
 from ..sync import current
 from .errors import CLASSES, Exception, blocking, completing, told
 from .handles import Handle

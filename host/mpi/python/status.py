@@ -3,8 +3,8 @@
 from array import array
 from typing import Any
 
-from .. import status as library
 from ..constants import UNDEFINED
+from ..point_to_point import status as library
 from .datatypes import BYTE, Datatype
 
 __all__ = ["F_ERROR", "F_SOURCE", "F_STATUS_SIZE", "F_TAG", "Status", "tell"]

@@ -6,10 +6,11 @@ from typing import Any, SupportsIndex, TypeVar
 
 import numpy as np
 
-from .. import requests, windows
+from .. import windows
+from ..communicators.groups import Group as Ranks
 from ..constants import PROC_NULL
-from ..groups import Group as Ranks
-from ..operators import NO_OP
+from ..data.operators import NO_OP
+from ..point_to_point import requests
 from ..sync import RankError, current
 from .attributes import Attributed
 from .communicators import COMM_SELF, Intracomm

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 
 from ..calls import Call, called
+from ..communicators.groups import Group
+from ..communicators.making import agreed
 from ..errors import ErrorClass, MpiError
-from ..groups import Group
-from ..making import agreed
 from .cartesian import Cartesian
 from .distributed import Distributed
 from .graph import Graph

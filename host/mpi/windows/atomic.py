@@ -4,10 +4,10 @@ from typing import Any
 
 import numpy as np
 
-from .. import datatypes, operators
-from ..datatypes import Datatype
+from ..data import datatypes, operators
+from ..data.datatypes import Datatype
+from ..data.operators import NO_OP, REPLACE, Op
 from ..errors import ErrorClass, MpiError
-from ..operators import NO_OP, REPLACE, Op
 
 __all__ = ["apply", "dtype_of", "number_of", "operator_number"]
 

@@ -5,13 +5,13 @@ from typing import Any
 
 import numpy as np
 
-from ..buffers import Buffers, Data
 from ..calls import Call, Calls, called
-from ..channel import NoRoom
 from ..channels import Places
-from ..ends import BOUNCE, Ends
+from ..data.buffers import Buffers, Data
 from ..errors import ErrorClass, MpiError
-from ..packets import Packet
+from ..point_to_point.long_messages import BOUNCE, LongMessages
+from ..progress.channel import NoRoom
+from ..progress.packets import Packet
 from .epochs import SYNCHRONISING
 from .everywhere import Everywhere
 from .memory import Exposed, Memory, Remote
@@ -28,7 +28,7 @@ NOWHERE = -1
 class Windows:
     """The windows of a process. ``library`` is its :class:`~..library.Mpi`."""
 
-    def __init__(self, library: Any, ends: Ends, places: Places) -> None:
+    def __init__(self, library: Any, ends: LongMessages, places: Places) -> None:
         self.library = library
         self.calls: Calls = library.calls
         self.everywhere: Everywhere = library.node.run_service(Everywhere)

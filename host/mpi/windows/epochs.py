@@ -13,11 +13,11 @@ Packets for a target are handled in its calls alone.
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import Any
 
-from ..channel import Arrived
-from ..engine import Engine
+from ..communicators.groups import Group
 from ..errors import ErrorClass, MpiError
-from ..groups import Group
-from ..packets import Header, Packet
+from ..progress.channel import Arrived
+from ..progress.packets import Header, Packet
+from ..progress.progress import Progress
 from .locks import EXCLUSIVE, SHARED, Lock
 from .operation import Peer
 
@@ -40,7 +40,7 @@ class Epochs:
         This process's, which others take.
     """
 
-    def __init__(self, window: Any, engine: Engine, holders: Callable[[int], dict[int, int]]
+    def __init__(self, window: Any, engine: Progress, holders: Callable[[int], dict[int, int]]
                  ) -> None:
         self._window = window
         self._engine = engine

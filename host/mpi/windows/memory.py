@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...via.process import Process
-from ..copying import Piece, Pieces
+from ...kernel.process import Process
+from ..data.copies import Piece, Pieces
 
 __all__ = ["Exposed", "Memory", "Place", "Remote", "process_pieces", "put_back", "show"]
 

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from typing import Any
 
-from ..buffers import Data
-from ..copying import Piece
-from ..requests import Request
+from ..data.buffers import Data
+from ..data.copies import Piece
+from ..point_to_point.requests import Request
 
 __all__ = ["Operation", "Peer"]
 

@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from ..buffers import Data
-from ..channel import Arrived, Channel, NoRoom
-from ..copying import Piece, Pieces, copy, cut
-from ..ends import Ends
-from ..packets import Header, Packet
+from ..data.buffers import Data
+from ..data.copies import Piece, Pieces, copy, cut
+from ..point_to_point.long_messages import LongMessages
+from ..progress.channel import Arrived, Channel, NoRoom
+from ..progress.packets import Header, Packet
 from .everywhere import Everywhere
 from .operation import Operation
 
@@ -33,7 +33,7 @@ BLOCK_BYTES = 8
 class Origin:
     """The operations of a process on windows of others, and of its own."""
 
-    def __init__(self, ends: Ends, everywhere: Everywhere) -> None:
+    def __init__(self, ends: LongMessages, everywhere: Everywhere) -> None:
         self._ends = ends
         self._port = ends.port
         self._engine = ends.engine

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from ..channel import Arrived
-from ..copying import Piece, copy, cut, gather, scatter
-from ..ends import Ends
-from ..packets import Header, Packet
+from ..data.copies import Piece, copy, cut, gather, scatter
+from ..point_to_point.long_messages import LongMessages
+from ..progress.channel import Arrived
+from ..progress.packets import Header, Packet
 from .atomic import apply, dtype_of
 from .memory import Place, process_pieces, put_back, show
 
@@ -33,7 +33,7 @@ class _Layout:
 class Target:
     """What others do to the windows of a process. ``window_of`` tells a number's window."""
 
-    def __init__(self, ends: Ends, window_of: Callable[[int], Any]) -> None:
+    def __init__(self, ends: LongMessages, window_of: Callable[[int], Any]) -> None:
         self._process = ends.process
         self._port = ends.port
         self._engine = ends.engine

@@ -2,18 +2,18 @@
 
 from typing import Any
 
-from ..buffers import Buffers, Data
 from ..calls import Call, Calls, called
+from ..communicators.groups import Group
 from ..constants import ANY_TAG, PROC_NULL
-from ..copying import Piece
-from ..datatypes import BYTE, Datatype, element_name, element_of, of_dtype
+from ..data.buffers import Buffers, Data
+from ..data.copies import Piece
+from ..data.datatypes import BYTE, Datatype, element_name, element_of, of_dtype
+from ..data.operators import NO_OP, REPLACE, SUM, Op
 from ..errors import ErrorClass, MpiError
-from ..groups import Group
 from ..info import Info
-from ..operators import NO_OP, REPLACE, SUM, Op
-from ..packets import Packet
-from ..requests import Request
-from ..status import Status
+from ..point_to_point.requests import Request
+from ..point_to_point.status import Status
+from ..progress.packets import Packet
 from .atomic import dtype_of, number_of, operator_number
 from .epochs import (
     MODE_NOCHECK,

@@ -9,6 +9,7 @@ that whoever transmits them does so at its own pace. Times are cycles.
 from enum import Enum, auto
 from typing import NamedTuple
 
+from ...kernel.timers import FAR
 from .congestion import Congestion
 from .headers import ACK, FIN, HEADERS_BYTES, PSH, RST, SYN, Segment
 from .incoming import Incoming
@@ -16,10 +17,8 @@ from .outgoing import Chunk, Outgoing
 from .round_trip import RoundTrip
 from .sequence import HALF, MASK, after, distance, plus
 
-__all__ = ["Connection", "Ended", "FAR", "Settings", "State"]
+__all__ = ["Connection", "Ended", "Settings", "State"]
 
-FAR = 1 << 62
-"""A time that never comes."""
 ORPHAN = 3
 """Time-outs after which a FIN is given up whose connection nobody waits for, all data being
 there."""

@@ -3,7 +3,8 @@
 from collections import deque
 from collections.abc import Iterator
 
-from .connection import FAR, Connection, Settings, State
+from ...kernel.timers import FAR
+from .connection import Connection, Settings, State
 from .headers import ACK, RST, SYN, Segment
 from .sequence import plus
 

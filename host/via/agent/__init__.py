@@ -7,7 +7,6 @@ In the order in which to read:
 - :mod:`.channel`: Messages between the kernel agents of the nodes, over packets that may be lost or
   duplicated
 - :mod:`.round_trip`: A time-out that follows the longest round trip
-- :mod:`.receive_ring`: The node's receive ring, which belongs to the kernel agent
 - :mod:`.tables`: The NIC's translation table, written by the kernel agent: three kinds by location
 - :mod:`.memory_queues`: Completions in memory, where a consumer's CPU reads them: status words and
   completion queues

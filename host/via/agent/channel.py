@@ -17,16 +17,16 @@ from typing import NamedTuple
 from ....layouts.operations import BLOCK, BURST
 from ....layouts.packet import HEADER, Protocol
 from ....layouts.registers import SEND_WINDOW
+from ...kernel.lock import kernel_lock
+from ...kernel.timers import FAR
 from ...port.node import Node
 from ...port.port import Watch
 from ...port.sent_again import Cause, SentAgain
-from ...smp.kernel import kernel_lock
-from ..process import Prices
+from ..costs import Prices
 from .round_trip import RoundTrip
 
 __all__ = ["Channel", "Message", "MessageKind"]
 
-FAR = 1 << 62
 BACK_OFF = 4
 """Time-outs are at most this many times ``via.retry_timeout``."""
 ROOM = (1 << 32) - 1 & ~63

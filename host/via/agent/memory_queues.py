@@ -8,13 +8,13 @@ from collections.abc import Awaitable
 
 from ....layouts.operations import BLOCK
 from ....layouts.via import CQ_ENTRY, Reliability, RemoteOperation, Status
+from ...kernel.timers import FAR
 from ...port.node import Node
 from ...port.port import F_ONCE, TIMEOUT, Watch
 from ...port.suspension import NOTHING
+from ..costs import Prices
 from ..handles import Cq, CqEntry, Ring, WorkQueue
-from ..process import Prices
 from ..records import Records
-from .channel import FAR
 
 __all__ = ["MemoryQueues"]
 

@@ -1,10 +1,10 @@
 """Taking completions out of queues, and calling the handlers of notifies with them."""
 
 from ....layouts.via import RemoteOperation, Status, ViState
+from ...kernel.lock import kernel_lock
 from ...port.node import Node
-from ...smp.kernel import kernel_lock
+from ..costs import Prices
 from ..handles import Cq, CqEntry, Posted, Vi, WorkQueue
-from ..process import Prices
 from ..provider import Provider
 from ..records import Records
 

@@ -3,10 +3,10 @@
 from ....layouts.operations import BLOCK
 from ....layouts.registers import address
 from ....layouts.via import TRANSLATION_BYTES, TRANSLATION_FLAGS, TRANSLATION_PLACE
+from ...kernel.lock import kernel_lock
 from ...port.node import Node
 from ...port.port import Watch
-from ...smp.kernel import kernel_lock
-from ..process import Prices
+from ..costs import Prices
 from ..regions import NoRoom, Region, entry
 
 __all__ = ["HostTable", "NicTable", "PhysicalTable", "Table"]

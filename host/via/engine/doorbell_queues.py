@@ -21,9 +21,9 @@ from ....layouts.via import (
     VA_BITS,
     ViCommand,
 )
+from ...kernel.timers import FAR
 from ...port.node import Node
 from ...port.suspension import NOTHING
-from ..agent.channel import FAR
 from ..agent.memory_queues import MemoryQueues
 from ..agent.tables import Table
 from ..handles import Cq, Posted, Vi, WorkQueue

@@ -17,11 +17,11 @@ from enum import IntEnum
 from ....layouts.operations import BLOCK
 from ....layouts.registers import Irq, address
 from ....layouts.via import ADDRESS, DESCRIPTOR_ALIGN, EVENT, Event, Reliability, ViCommand, ViState
+from ...kernel.lock import kernel_lock
 from ...port.node import Node
 from ...port.port import F_ONCE, TIMEOUT
 from ...processor.loader import NicProcessor
 from ...processor.mailbox import Mailbox
-from ...smp.kernel import kernel_lock
 from ..agent.tables import HostTable
 from ..handles import Cq, Vi, WorkQueue
 from ..records import Records

@@ -17,8 +17,8 @@ from ....layouts.via import (
     SEGMENT_BYTES,
     Operation,
 )
+from ...kernel.lock import kernel_lock
 from ...port.node import Node
-from ...smp.kernel import kernel_lock
 from ..agent.tables import PhysicalTable
 from ..handles import Cq, Posted, WorkQueue
 from ..records import Records

@@ -16,8 +16,7 @@ In the order in which to read:
 - :mod:`.completing`: Kernel-trap design point: completing descriptors, and breaking a VI
 - :mod:`.ends`: Kernel-trap design point: the kernel agent's state of a VI and of a completion queue
 - :mod:`.memory`: Kernel-trap design point: the kernel agent's access to the consumer's memory
-- :mod:`.ring`: Kernel-trap design point: the NIC's send ring, and the kernel's buffers for outgoing
-  data
+- :mod:`.packet`: Kernel-trap design point: a packet that the kernel keeps until it is acknowledged
 - :mod:`.costs`: CPU costs of the kernel-trap design point in addition to VIPL's paths: the kernel's
   code on the path of a message. Copies, cache misses and PIO are charged where they happen
 """

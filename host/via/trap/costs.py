@@ -2,7 +2,7 @@
 path of a message. Copies, cache misses and PIO are charged where they happen."""
 
 from ...port.costs import Path
-from ...port.node import Node
+from ...port.prices import prices
 
 __all__ = ["TrapPrices"]
 
@@ -37,23 +37,5 @@ TIMER = Path("trap_timer", call=1, load=4, branch=4, alu=3)
 """Checking a VI's deadline."""
 
 
-class TrapPrices:
-    """These paths, registered with a port. One for each node."""
-
-    def __init__(self, node: Node) -> None:
-        path = node.port.path
-        self.post = path(POST)
-        self.enter = path(ENTER)
-        self.descriptor = path(DESCRIPTOR)
-        self.segment = path(SEGMENT)
-        self.translate = path(TRANSLATE)
-        self.packet = path(PACKET)
-        self.again = path(AGAIN)
-        self.control = path(CONTROL)
-        self.handle = path(HANDLE)
-        self.acknowledged = path(ACKNOWLEDGED)
-        self.complete = path(COMPLETE)
-        self.entry = path(ENTRY)
-        self.consumed = path(CONSUMED)
-        self.report = path(REPORT)
-        self.timer = path(TIMER)
+class TrapPrices(prices(globals())):
+    """The kernel's paths as a CPU charges them."""

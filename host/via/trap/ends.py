@@ -3,15 +3,14 @@
 from collections import deque
 
 from ....layouts.via import PacketKind, Reliability, Status, ViState
+from ...kernel.timers import FAR
 from ..agent.round_trip import RoundTrip
 from ..handles import Posted, Ring, Vi
 from .memory import Descriptor, Walk
-from .ring import Packet
+from .packet import Packet
 
-__all__ = ["FAR", "GOOD", "CqState", "End", "Job", "Message", "Queue"]
+__all__ = ["GOOD", "CqState", "End", "Job", "Message", "Queue"]
 
-FAR = 1 << 62
-"""A deadline that never comes."""
 GOOD = Status(0)
 UNRELIABLE = Reliability.UNRELIABLE_DELIVERY
 BACK_OFF = 4

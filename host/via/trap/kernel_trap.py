@@ -38,11 +38,12 @@ from collections.abc import Awaitable, Callable
 
 from ....layouts.registers import Irq
 from ....layouts.via import DESCRIPTOR_ALIGN, Event, Status, ViState
+from ...kernel.lock import kernel_lock
+from ...nic.receive_ring import ReceiveRing
+from ...nic.send_ring import SendRing
 from ...port.node import Node
 from ...port.port import F_NOT_EQUAL, TIMEOUT, Watch
-from ...smp.kernel import kernel_lock
 from ..agent.memory_queues import MemoryQueues
-from ..agent.receive_ring import ReceiveRing
 from ..handles import Cq, CqEntry, Posted, Vi, WorkQueue
 from ..records import Records
 from ..regions import Region
@@ -54,7 +55,6 @@ from .messages import Messages
 from .packets import Packets
 from .receiving import Receiving
 from .retransmission import Retransmission
-from .ring import SendRing
 from .timers import Timers
 from .turns import Turns
 
@@ -298,7 +298,7 @@ class KernelTrap(MemoryQueues):
 
     def cq_awaits(self, cq: Cq) -> tuple[list[Watch], int]:
         words, _ = super().cq_awaits(cq)
-        words.append(Watch(self._ring.slot(), self._ring.phase(), 1))
+        words.append(self._ring.watch())
         if self._packets.starved and self._send_ring.reading:
             words.append(Watch(self._send_ring.report, self._send_ring.done & 0xFFFF, 0xFFFF, True))
         return words, self._timers.due
@@ -307,7 +307,7 @@ class KernelTrap(MemoryQueues):
         """Check the receive ring's next completion word once."""
         port = self.port
         await port.room(3)
-        port.put_touch(self._ring.slot(), 8)
+        port.put_touch(self._ring.slots.slot, 8)
         port.work("poll_check")
 
     async def _spin(self, place: int, compare: int, mask: int, cycles: int) -> None:
@@ -318,7 +318,7 @@ class KernelTrap(MemoryQueues):
         while True:
             await port.room(4)
             watches = 1
-            port.put_watch(ring.slot(), ring.phase(), 1)
+            port.put_watch(ring.slots.slot, ring.slots.phase, 1)
             if self._packets.starved and self._send_ring.reading:
                 watches = 2
                 port.put_watch(self._send_ring.report, self._send_ring.done & 0xFFFF, 0xFFFF,

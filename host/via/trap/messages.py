@@ -14,11 +14,12 @@ from ....layouts.via import (
     ViState,
     format_error,
 )
+from ...kernel.timers import FAR
+from ...nic.send_ring import SendRing
 from .completing import Completing
-from .ends import FAR, GOOD, End, Job, Message
+from .ends import GOOD, End, Job, Message
 from .memory import Access, Refused, TrapMemory, Walk, Wrong
 from .packets import Packets
-from .ring import SendRing
 
 __all__ = ["Messages"]
 
@@ -194,7 +195,7 @@ class Messages:
         begun = [*end.unfinished, *([end.message] if end.message else [])]
         reading, sequence = end.reading, end.sequence
         for packet in end.slots:
-            self._ring.give(packet)
+            self._packets.drop(packet)
         end.slots.clear()
         end.unfinished.clear()
         end.message = end.reading = end.job = None

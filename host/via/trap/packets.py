@@ -1,15 +1,18 @@
 """Kernel-trap design point: outgoing packets, kept until acknowledged, and owed answers."""
 
 from collections import Counter, deque
+from collections.abc import Awaitable
 from functools import cache
 
 from ....layouts.packet import HEADER, Protocol
 from ....layouts.rings import INLINE_BYTES
 from ....layouts.via import DETAIL, VIA_HEADER, PacketKind, ViState
+from ...kernel.timers import FAR
+from ...nic.send_ring import SendRing
 from ...port.node import Node
 from .costs import TrapPrices
-from .ends import FAR, End, Message
-from .ring import Packet, SendRing
+from .ends import End, Message
+from .packet import Packet
 from .timers import Timers
 
 __all__ = ["Packets"]
@@ -93,9 +96,9 @@ class Packets:
             self._header(end, _detail(kind, first, last, immediate, ask), length),
             inline, buffer, len(data) if buffer else 0, trace, sequence, message)
         self._counters["sent"] += 1
-        await self._ring.send(packet)
+        await self.put(packet)
         if not end.reliable:
-            self._ring.give(packet)
+            self.drop(packet)
             return packet
         end.slots.append(packet)
         if end.timed is None:
@@ -103,6 +106,17 @@ class Packets:
         if end.deadline == FAR:
             self._timers.watch(end)
         return packet
+
+    def put(self, packet: Packet) -> Awaitable[None]:
+        """Put ``packet`` into the ring, for the first time or again. There must be room."""
+        return self._ring.post(packet.header, packet.inline, packet.buffer, packet.length,
+                               packet.trace)
+
+    def drop(self, packet: Packet) -> None:
+        """``packet`` will not be sent again: free its buffer."""
+        if packet.buffer:
+            self._ring.free(packet.buffer)
+            packet.buffer = 0
 
     async def tell(self, end: End, kind: PacketKind, sequence: int, word: int = 0,
                    answers: bool = False) -> None:
@@ -112,8 +126,8 @@ class Packets:
         self._port.spend(self._prices.control)
         inline = self._via_header(end, sequence, word)
         detail = _detail(kind, True, True, False, answers)
-        await self._ring.send(Packet(self._header(end, detail, 8), inline, 0, 0,
-                                    self._node.trace_number()))
+        await self._ring.post(self._header(end, detail, 8), inline, 0, 0,
+                              self._node.trace_number())
 
     async def answer(self, end: End, kind: PacketKind = PacketKind.ACK,
                      question: int | None = None) -> None:

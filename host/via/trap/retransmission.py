@@ -3,14 +3,15 @@
 from collections import Counter
 
 from ....layouts.via import Event, PacketKind, Status, ViState
+from ...kernel.timers import FAR
+from ...nic.send_ring import SendRing
 from ...port.port import Port
 from ...port.sent_again import Cause, SentAgain
 from .completing import Completing
 from .costs import TrapPrices
-from .ends import FAR, End
+from .ends import End
 from .messages import Messages
 from .packets import Packets
-from .ring import SendRing
 from .timers import Timers
 
 __all__ = ["Retransmission"]
@@ -64,7 +65,7 @@ class Retransmission:
                 end.trip.measured(self._port.cycle - end.timed_at)
                 end.timed = None
             for _ in range(count):
-                self._ring.give(slots.popleft())
+                self._packets.drop(slots.popleft())
             self._timers.watch(end)
             await self._messages.finish(end)
         if end.state is not ViState.CONNECTED:
@@ -89,7 +90,7 @@ class Retransmission:
             self._port.spend(self._prices.again)
             self._counters["resent"] += 1
             self.again.note(end.vi.peer.node, cause)
-            await self._ring.send(packet)
+            await self._packets.put(packet)
         end.heeded, end.timed = end.asked, None
         await self._probe(end)
         self._timers.watch(end)

@@ -1,7 +1,8 @@
 """Kernel-trap design point: deadlines of connections."""
 
+from ...kernel.timers import FAR
 from ...port.port import Port
-from .ends import FAR, End
+from .ends import End
 
 __all__ = ["Timers"]
 

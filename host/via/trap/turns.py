@@ -2,10 +2,10 @@
 
 from ....layouts.rings import INLINE_BYTES
 from ....layouts.via import Operation, ViState
+from ...nic.send_ring import SendRing
 from .ends import End, Job, Message
 from .messages import Messages
 from .packets import Packets
-from .ring import SendRing
 
 __all__ = ["Turns"]
 

@@ -5,12 +5,13 @@ from functools import wraps
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 
 from ....layouts.trace import Activity, Kind
+from ...kernel.process import Process
 from ...port.port import UNKEPT
 from ...port.work import Charge
 from ..attributes import MAX_DISCRIMINATOR, MemAttributes, NetAddress, ViAttributes
+from ..costs import Prices
 from ..handles import Cq, Nic, Ptag, Vi
 from ..kernel import Kernel
-from ..process import Process
 from ..returns import VIP_RETURN
 
 __all__ = ["Caller", "kernel_call"]
@@ -56,7 +57,7 @@ class Caller:
         self.node = process.node
         self.port = process.port
         self.memory = process.memory
-        self.paths = process.paths
+        self.paths = process.node.service(Prices)
         self.kernel = kernel = process.node.kernel(Kernel)
         self.provider = kernel.provider
         self.spin = kernel.description.via.spin

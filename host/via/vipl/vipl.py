@@ -8,11 +8,11 @@ The calls are implemented in :mod:`.opening`, :mod:`.registering`, :mod:`.endpoi
 from collections.abc import Callable
 from typing import Any
 
+from ...kernel.process import Process
 from ...port.port import Watch
 from ..agent.connections import Connection
 from ..attributes import MemAttributes, NetAddress, NicAttributes, RemoteAttributes, ViAttributes
 from ..handles import Cq, Nic, Ptag, Vi
-from ..process import Process
 from ..returns import VIP_RETURN
 from .caller import Caller
 from .completing import Completing, Done

@@ -4,7 +4,7 @@ In the order in which to read:
 
 - :mod:`.send_dma`: Send FIFO, DMA lane: fetches descriptors and payloads from host memory and
   makes packets
-- :mod:`.pulled_ring`: The send ring that is pulled: which of its cache lines to look at, and what
+- :mod:`.line_ring`: The send ring that is pulled: which of its cache lines to look at, and what
   a line says
 - :mod:`.no_send_dma`: What is in the send DMA engine's place in a NIC without a send ring
 - :mod:`.receive_dma`: Receive DMA: moves packets from the receive FIFO into the slots of the

@@ -9,14 +9,14 @@ from ....layouts.rings import DESCRIPTOR_BYTES, INLINE_BYTES, LINE_BYTES
 from ....layouts.trace import Kind
 from ...bus.burst import Burst, beats_of
 from ...bus.watch import LineTaken
-from ...parts.align import Aligner
+from ...parts.aligner import Aligner
 from ...parts.event import EventPort
 from ...parts.flit import Header
 from ...parts.queue import Queue
 from ...parts.sizes import check_power_of_two
 from ..fifos.lanes import DmaLane
 from ..fifos.packet_fifo import REFUSED, PacketFifo
-from .pulled_ring import Control, LineRing
+from .line_ring import Control, LineRing
 
 __all__ = ["PulledRing", "SendDma", "SendRingRegisters", "send_dma_members"]
 

@@ -5,9 +5,9 @@ from amaranth.hdl import Cat, Const, Module, Signal
 from ....layouts.packet import TRACE_BITS
 from ....layouts.trace import Block
 from ...bus.burst import beats_of
-from ...parts.align import Aligner
+from ...parts.aligner import Aligner
 from ..types import WIDE_ADDRESS_BITS
-from .engine import HostEngine
+from .engine_block import HostEngine
 
 __all__ = ["HostToNic"]
 

@@ -6,11 +6,11 @@ from ....layouts.packet import TRACE_BITS
 from ....layouts.processor import StartFlag
 from ....layouts.trace import Block
 from ...bus.write_bursts import WriteBursts
-from ...parts.align import Aligner
+from ...parts.aligner import Aligner
 from ...parts.queue import Queue
 from ..types import WIDE_ADDRESS_BITS
 from .command_queue import CommandQueue
-from .engine import HostEngine
+from .engine_block import HostEngine
 
 __all__ = ["NicToHost"]
 

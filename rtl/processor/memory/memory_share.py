@@ -4,7 +4,7 @@ from amaranth.hdl import Cat, Module, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from ...parts.arbiter import RoundRobin
+from ...parts.round_robin import RoundRobin
 from ...parts.sizes import check_count
 from ..types import WidePort
 

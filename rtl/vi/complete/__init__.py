@@ -2,8 +2,8 @@
 
 In the order in which to read:
 
-- :mod:`.completion`: The completion unit: status into descriptors, entries into completion queues,
-  armed events
-- :mod:`.queues`: Completion queues: address, fill level and arming of each
-- :mod:`.counts`: The number of completed descriptors of each work queue, and its arming
+- :mod:`.completion_unit`: The completion unit: status into descriptors, entries into
+  completion queues, armed events
+- :mod:`.completion_queues`: Completion queues: address, fill level and arming of each
+- :mod:`.completion_counts`: The number of completed descriptors of each work queue, and its arming
 """

@@ -10,7 +10,7 @@ from ..descriptors.fetch import HEAD_WORDS, DescriptorFetch, FetchRequest, next_
 from ..descriptors.segment_walk import Head
 from ..types import Address, Context, Take, VirtualMemory
 from .parse import Parsed
-from .vi_state import Message
+from .receive_state import Message
 
 __all__ = ["Ahead", "Coming", "DescriptorRequest", "Descriptors", "ReceiveDescriptor", "Search",
            "UnderWay", "Void"]

@@ -6,8 +6,8 @@ from amaranth.lib import data, wiring
 from ....layouts.trace import Kind
 from ....layouts.via import STATUS, Event, PacketKind, RemoteOperation, Status, ViState
 from ..types import ControlAction
+from .receive_state import Message
 from .turn import Turn
-from .vi_state import Message
 
 __all__ = ["PacketEnd", "errors_of"]
 

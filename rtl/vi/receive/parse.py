@@ -11,7 +11,7 @@ from ...nic.fifos.receive_fifo import ReceiveWord
 from ...parts.event import EventPort
 from ...parts.flit import Header
 from ..types import Address, Detail, ViaHeader
-from .packet_data import PacketWord
+from .packet_words import PacketWord
 
 __all__ = ["Parsed", "ReceiveParse"]
 

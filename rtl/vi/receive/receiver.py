@@ -21,11 +21,11 @@ from ..types import (
     memory_ports,
 )
 from .descriptor import ReceiveDescriptor
-from .packet_data import PacketWords
+from .packet_machine import PacketMachine
+from .packet_words import PacketWords
 from .parse import ReceiveParse
-from .scatter import ScatterWriter
-from .steps import PacketMachine
-from .vi_state import ReceiveState
+from .receive_state import ReceiveState
+from .scatter_writer import ScatterWriter
 
 __all__ = ["Receiver"]
 

@@ -5,7 +5,7 @@ from amaranth.hdl import Signal
 from ....layouts.via import VI_BITS
 from ..types import Address
 from .parse import Parsed
-from .vi_state import Message, Sequence
+from .receive_state import Message, Sequence
 
 __all__ = ["Turn"]
 

@@ -9,8 +9,9 @@ In the order in which to read:
 - :mod:`.turn`: The fetch stage's decision: the job that follows from a work queue's turn
 - :mod:`.packet_build`: Second stage of the sender: gathers one packet's data, or completes a
   descriptor
-- :mod:`.packet_headers`: The headers of a packet, which the walk stage writes into its slot
-- :mod:`.gather`: Gathers pieces of memory, of any length and alignment, into the words of a packet
+- :mod:`.packet_headers`: The headers of a packet, which the second stage writes into its slot
+- :mod:`.packet_gather`: Gathers pieces of memory, of any length and alignment, into the words
+  of a packet
 - :mod:`.slots`: Send slots: whole packets, kept until they have left or are acknowledged
 - :mod:`.transmit`: Packets out, in this order: answers, other control packets, packets sent again,
   new packets

@@ -16,7 +16,7 @@ from .read_timer import Watched
 from .slots import slot_wait
 from .unacknowledged import PLACE_BITS, RingRead
 
-__all__ = ["CLEARED", "Reads", "SendAcknowledged"]
+__all__ = ["CLEARED", "Reads", "Acknowledgements"]
 
 CLEARED = 4
 """Blocks besides this one that keep records of VIs."""
@@ -45,7 +45,7 @@ LONGEST_DOUBLED = 1 << 17
 MOST_DOUBLINGS = 6
 
 
-class SendAcknowledged(wiring.Component):
+class Acknowledgements(wiring.Component):
     """Keeps every VI's progress, and is the only block that completes descriptors in the ring.
 
     - An acknowledgement with a sequence number between the last one and the next to be given drops

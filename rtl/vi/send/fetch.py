@@ -12,7 +12,7 @@ from ..descriptors.fetch import DescriptorFetch, next_address
 from ..records import Clear, ViRecords, record_read
 from ..types import Address, ContextRead, Take, VirtualMemory
 from .job import Job, Numbers, Position, Progress, Response, Work
-from .turn import SendDecide, Turn
+from .turn import SendTurn, Turn
 from .unacknowledged import PLACE_BITS
 
 __all__ = ["Known", "SendFetch"]
@@ -121,7 +121,7 @@ class SendFetch(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         m = Module()
         m.submodules.fetch = fetch = DescriptorFetch()
-        m.submodules.decide = decide = SendDecide(window=self._window, mtu=self._mtu)
+        m.submodules.decide = decide = SendTurn(window=self._window, mtu=self._mtu)
         m.submodules.numbers = store = ViRecords(shape=Numbers, vis=self._vis, readers=2)
         wiring.connect(m, wiring.flipped(self.memory), fetch.memory)
         wiring.connect(m, wiring.flipped(self.numbers), store.read[1])

@@ -6,7 +6,7 @@ from amaranth.lib.wiring import In, Out
 
 from ....layouts.via import PacketKind
 from ...parts.block_ram import BlockRam
-from ...parts.distinct_queue import OnceQueue
+from ...parts.distinct_queue import DistinctQueue
 from ...parts.sizes import check_vis
 from ..types import ControlPacket
 
@@ -49,7 +49,7 @@ class OwedAnswers(wiring.Component):
     def __init__(self, *, vis: int) -> None:
         check_vis(vis)
         self._vis = vis
-        self._turns = OnceQueue(items=max(4, vis))
+        self._turns = DistinctQueue(items=max(4, vis))
         self._answers = BlockRam(shape=ControlPacket, depth=max(4, vis))
         # The answer of the VI at the head has been read.
         self._read = Signal()

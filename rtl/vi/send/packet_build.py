@@ -12,13 +12,13 @@ from ...parts.sizes import check_count, check_power_of_two
 from ..descriptors.segment_walk import SegmentWalk
 from ..records import record_read, record_write
 from ..types import Access, Address, EngineEvent, Reading, VirtualMemory
-from .gather import PacketGather
 from .job import LENGTH_BITS, Abort, Job, JobKind, Outcome, Position, Progress, Response, Work
-from .packet_headers import PacketFront
+from .packet_gather import PacketGather
+from .packet_headers import PacketHeaders
 from .slots import slot_write
 from .unacknowledged import RingPush
 
-__all__ = ["Kept", "SendWalk", "remote_operation"]
+__all__ = ["Kept", "PacketBuild", "remote_operation"]
 
 Kept = wiring.Signature({
     "progress": Out(record_read(Progress)),
@@ -37,7 +37,7 @@ def remote_operation(operation: "data.View | Signal") -> "data.View | Signal":
     return Cat(Const(0, 1), operation)
 
 
-class SendWalk(wiring.Component):
+class PacketBuild(wiring.Component):
     """Executes the jobs of the fetch stage, one at a time and in order.
 
     A packet takes a free send slot and is gathered into it segment by segment, with a new
@@ -257,7 +257,7 @@ class SendWalk(wiring.Component):
             m.d.sync += doomed.eq(1)
         # The message's end must be the segments' end.
         m.d.comb += ends.eq(~job.last | is_respond | walk.exhausted)
-        m.submodules.front = front = PacketFront()
+        m.submodules.front = front = PacketHeaders()
         fronts = front.done
         m.d.comb += [
             front.job.eq(job),

@@ -10,10 +10,10 @@ from ...parts.flit import Header
 from ..types import Address, Detail, ViaHeader
 from .job import Job, JobKind, Slot
 
-__all__ = ["PacketFront"]
+__all__ = ["PacketHeaders"]
 
 
-class PacketFront(wiring.Component):
+class PacketHeaders(wiring.Component):
     """Writes wire header, VIA header and address of a job's packet, one word in each cycle, from
     the cycle on in which ``placed`` is high. For a packet without an address the third word is also
     written, but not sent.

@@ -6,10 +6,10 @@ from amaranth.lib.wiring import In, Out
 
 from ....layouts.via import VI_BITS
 from ...parts.block_ram import BlockRam
-from ...parts.distinct_queue import OnceQueue
+from ...parts.distinct_queue import DistinctQueue
 from ...parts.sizes import check_vis
 
-__all__ = ["LEAST", "ReadWatch", "Watched"]
+__all__ = ["LEAST", "ReadTimer", "Watched"]
 
 Watched = wiring.Signature({
     "o": In(stream.Signature(VI_BITS)),
@@ -25,7 +25,7 @@ LEAST = 1 << 14
 """Least cycles that a read is outstanding before its VI is offered, for any time-out."""
 
 
-class ReadWatch(wiring.Component):
+class ReadTimer(wiring.Component):
     """Offers each VI with an outstanding read every ``timeout`` cycles, or every LEAST if that is
     more, so that a busy peer has the time to answer before the next probe.
 
@@ -72,7 +72,7 @@ class ReadWatch(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         m = Module()
         items = max(4, self._vis)
-        m.submodules.queue = queue = OnceQueue(items=items)
+        m.submodules.queue = queue = DistinctQueue(items=items)
         m.submodules.deadlines = deadlines = BlockRam(shape=32, depth=items)
         write, read = deadlines.write_port(), deadlines.read_port()
         returns = Signal()

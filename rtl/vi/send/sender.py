@@ -25,16 +25,16 @@ from ..types import (
     Turns,
     memory_ports,
 )
-from .acknowledgements import SendAcknowledged
+from .acknowledgements import Acknowledgements
 from .fetch import SendFetch
 from .job import Position
 from .owed_answers import OwedAnswers
-from .packet_build import SendWalk
+from .packet_build import PacketBuild
 from .read_responder import ReadResponder
-from .read_timer import ReadWatch
+from .read_timer import ReadTimer
 from .slots import SendSlots
 from .transmit import SendTransmit
-from .unacknowledged import SendRing
+from .unacknowledged import Unacknowledged
 
 __all__ = ["Sender"]
 
@@ -46,10 +46,10 @@ class Sender(wiring.Component):
     """Sends posted messages, answers RDMA reads, sends lost packets again, and flushes.
 
     Two stages with a register between them: SendFetch takes and reads descriptors and decides,
-    SendWalk gathers one packet into a send slot or completes a descriptor; a descriptor is read
+    PacketBuild gathers one packet into a send slot or completes a descriptor; a descriptor is read
     while the data of the one before it moves. After every packet of a longer message its VI goes to
     the end of the scheduler's line. SendTransmit sends the slots, following the walk that writes
-    them, and lets their packets carry acknowledgements of OwedAnswers. SendAcknowledged handles
+    them, and lets their packets carry acknowledgements of OwedAnswers. Acknowledgements handles
     acknowledgements, time-outs and the manager's orders. Their docstrings define the semantics.
 
     Completions of a send queue are in posting order. A message is done: with Unreliable and
@@ -141,15 +141,15 @@ class Sender(wiring.Component):
         via = self._description.via
         mtu = self._description.nic.mtu
         m.submodules.fetch = fetch = SendFetch(vis=via.vis, window=via.window, mtu=mtu)
-        m.submodules.walk = walk = SendWalk(mtu=mtu, slots=via.send_slots)
+        m.submodules.walk = walk = PacketBuild(mtu=mtu, slots=via.send_slots)
         m.submodules.slots = slots = SendSlots(slots=via.send_slots, words=mtu // 8)
         m.submodules.transmit = transmit = SendTransmit(slots=via.send_slots)
         m.submodules.owed = owed = OwedAnswers(vis=via.vis)
-        m.submodules.back = back = SendAcknowledged(vis=via.vis, window=via.window,
+        m.submodules.back = back = Acknowledgements(vis=via.vis, window=via.window,
                                                     slots=via.send_slots)
-        m.submodules.watch = watch = ReadWatch(vis=via.vis)
+        m.submodules.watch = watch = ReadTimer(vis=via.vis)
         m.submodules.responder = responder = ReadResponder(vis=via.vis)
-        m.submodules.ring = ring = SendRing(vis=via.vis, window=via.window)
+        m.submodules.ring = ring = Unacknowledged(vis=via.vis, window=via.window)
         m.submodules.positions = positions = ViRecords(shape=Position, vis=via.vis, readers=2)
         m.submodules.share = share = BurstShare()
         m.submodules.wakes = wakes = StreamMerge(shape=QUEUE_BITS, inputs=4)

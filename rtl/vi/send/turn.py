@@ -18,7 +18,7 @@ from ..descriptors.fetch import HEAD_WORDS, WORDS
 from ..types import Address, Context
 from .job import Job, JobKind, Numbers, Position, Response
 
-__all__ = ["Block", "SendDecide", "Turn"]
+__all__ = ["Block", "SendTurn", "Turn"]
 
 
 class Turn(data.Struct):
@@ -45,7 +45,7 @@ class Block(data.Struct):
     cut: 1
 
 
-class SendDecide(wiring.Component):
+class SendTurn(wiring.Component):
     """Makes a job from a descriptor's first block, or from the VI's state without a block: the
     checks of layouts.via.format_error, of the length and of an RDMA's remote address; the next
     packet's place in its message, its sequence number, and whether it requests an acknowledgement

@@ -11,7 +11,7 @@ from ...parts.sizes import check_power_of_two, check_vis
 from ..records import Clear, ViRecords, record_read
 from .job import Unfinished
 
-__all__ = ["PLACE_BITS", "RingPush", "RingRead", "SendRing"]
+__all__ = ["PLACE_BITS", "RingPush", "RingRead", "Unacknowledged"]
 
 PLACE_BITS = 6
 
@@ -37,7 +37,7 @@ RingRead = wiring.Signature({
 ``vi`` in ``place``. Both are available in the next cycle."""
 
 
-class SendRing(wiring.Component):
+class Unacknowledged(wiring.Component):
     """A ring of ``window`` unfinished descriptors for each VI.
 
     The popping side keeps the ``oldest`` place itself: the ring is empty when it equals ``newest``.

@@ -6,7 +6,7 @@ from amaranth.lib.wiring import In, Out
 
 from ....layouts.via import INDEX_BITS, TRANSLATION_FLAGS, TRANSLATION_PLACE
 from ...bus.burst import Burst
-from .table import TranslationEntry
+from .translation_table import TranslationEntry
 
 __all__ = ["TableWalk", "Walk", "entry_of"]
 

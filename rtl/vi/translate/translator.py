@@ -9,12 +9,12 @@ from ....layouts.description import Description
 from ....layouts.trace import Block, Kind
 from ....layouts.via import INDEX_BITS
 from ...bus.burst import Burst
-from ...parts.arbiter import RoundRobin
 from ...parts.event import EventPort
+from ...parts.round_robin import RoundRobin
 from ..types import Access, Translate, TranslateRequest, TranslationRegisters
-from .cache import TranslationCache
-from .table import TranslationEntry, TranslationTable
 from .table_walk import TableWalk, entry_of
+from .translation_cache import TranslationCache
+from .translation_table import TranslationEntry, TranslationTable
 
 __all__ = ["Translator"]
 

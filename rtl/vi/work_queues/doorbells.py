@@ -7,7 +7,7 @@ from amaranth.lib.wiring import In, Out
 from ....layouts.trace import Kind
 from ....layouts.via import ADDRESS, DESCRIPTOR_ALIGN, QUEUE_BITS, VI_BITS, Doorbell, Event, ViState
 from ...bus.pio import LastWrite, PageWrite
-from ...parts.distinct_queue import OnceQueue
+from ...parts.distinct_queue import DistinctQueue
 from ...parts.event import EventPort
 from ...parts.queue import Queue
 from ...parts.sizes import check_power_of_two, check_vis
@@ -97,7 +97,7 @@ class Doorbells(wiring.Component):
         m = Module()
         m.submodules.tokens = tokens = Queue(shape=Token, depth=self._depth)
         m.submodules.arms = arms = Queue(shape=Arm, depth=self._depth)
-        m.submodules.breaks = breaks = OnceQueue(items=2 * self._vis)
+        m.submodules.breaks = breaks = DistinctQueue(items=2 * self._vis)
         wiring.connect(m, tokens.o, wiring.flipped(self.token))
         wiring.connect(m, arms.o, wiring.flipped(self.arm))
 

@@ -7,8 +7,8 @@ from amaranth.lib import data, memory, stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from ....layouts.via import QUEUE_BITS, VI_BITS, Event, ViState
-from ...parts.arbiter import RoundRobin
 from ...parts.block_ram import BlockRam
+from ...parts.round_robin import RoundRobin
 from ...parts.sizes import check_power_of_two, check_vis
 from ..types import Address, Break, ContextRead, Control, ControlAction, CountsRead, Take, Token
 

@@ -5,8 +5,8 @@ from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from ....layouts.via import QUEUE_BITS
-from ...parts.arbiter import RoundRobin
-from ...parts.distinct_queue import OnceQueue
+from ...parts.distinct_queue import DistinctQueue
+from ...parts.round_robin import RoundRobin
 from ...parts.sizes import check_count, check_vis
 
 __all__ = ["Scheduler"]
@@ -53,7 +53,7 @@ class Scheduler(wiring.Component):
         check_count("wakers", wakers)
         self._vis = vis
         self._wakers = wakers
-        self._turns = OnceQueue(items=2 * vis)
+        self._turns = DistinctQueue(items=2 * vis)
         self._arbiter = RoundRobin(count=wakers)
         super().__init__({
             "wake": In(stream.Signature(QUEUE_BITS)).array(wakers),

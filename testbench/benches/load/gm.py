@@ -4,8 +4,8 @@ from collections import deque
 from typing import Any
 
 from ....host.gm import GM_EVENT, GM_STATUS, Gm, gm_min_size_for_length
+from ....host.kernel.process import Process
 from ....host.port.node import Node
-from ....host.via.process import Process
 from ...errors import UserError
 from ..common.programs import Stamp, stamp
 from .traffic import Flow, Plan, Spin

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ....host.mpi import Mpi
-from ....host.mpi.collectives import ALGORITHMS
+from ....host.mpi.collective.collectives import ALGORITHMS
 from ....host.port.node import Node
 from ....layouts.description import Description
 from ....layouts.trace import TICKS

@@ -1,5 +1,5 @@
 """Which rank sends to which in a collective call, step by step, as the algorithms of
-``host/mpi/collectives.py`` have it; written apart from them."""
+``host/mpi/collective/collectives.py`` have it; written apart from them."""
 
 from ...estimate.loggp import Step
 

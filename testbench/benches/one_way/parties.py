@@ -6,10 +6,10 @@ from typing import Any
 
 from ....host.fm import Fm
 from ....host.gm import GM_EVENT, GM_STATUS, Gm, gm_min_size_for_length
+from ....host.kernel.process import Process
 from ....host.mpl import Mpl
 from ....host.port.node import Node
 from ....host.tcp import Tcp
-from ....host.via.process import Process
 from ....layouts.fm import FRAME_BYTES
 from ...errors import UserError
 

@@ -4,11 +4,11 @@ descriptors, VIs connected to the peer's, and the three ways to receive."""
 from collections.abc import Sequence
 from typing import Any
 
+from ....host.kernel.process import Process
 from ....host.port.node import Node
 from ....host.via import descriptors
 from ....host.via.attributes import MemAttributes, NetAddress, ViAttributes
 from ....host.via.descriptors import Segment
-from ....host.via.process import Process
 from ....host.via.returns import VIP_INFINITE, VIP_RETURN
 from ....host.via.vipl.vipl import Vipl
 

@@ -94,6 +94,19 @@ def test_the_loop_ends_with_the_programs():
     assert runtime.results == [0, 1] and max(ends) <= model.now <= max(ends) + 2
 
 
+def test_a_layer_may_be_made_before_its_program_begins():
+    def program(node):
+        layer = Gam(node, [])
+
+        async def main():
+            await layer.enable()
+            return node.number
+
+        return main()
+
+    assert Model(describe(WAY)).run([program, program], limit=100_000).results == [0, 1]
+
+
 def test_no_layer_no_work():
     """The loop touches neither NIC nor memory until the layer is enabled."""
 

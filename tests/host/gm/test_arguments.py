@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 from nicbed.host.gm import GM_EVENT, GM_STATUS, Gm
+from nicbed.host.kernel.process import Process
 from nicbed.host.processor import ProcessorError
-from nicbed.host.via.process import Process
 
 from tests.models.target import Model
 from tests.programs.gm import LIMIT, PORT, Station, describe, stations

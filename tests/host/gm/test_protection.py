@@ -9,7 +9,7 @@ import random
 import pytest
 from nicbed.host.gm import GM_STATUS
 from nicbed.host.gm.driver import Driver
-from nicbed.host.via.process import BASE, Process
+from nicbed.host.kernel.process import BASE, Process
 from nicbed.layouts.gm import (
     COMMAND,
     COMMAND_END,

@@ -5,11 +5,11 @@ import itertools
 import numpy as np
 import pytest
 from nicbed.host.mpi import BYTE, Win
-from nicbed.host.mpi.channel import NoRoom
-from nicbed.host.mpi.ends import Ends
-from nicbed.host.mpi.registration import Registration
-from nicbed.host.mpi.requests import Request
-from nicbed.host.mpi.store import Store
+from nicbed.host.mpi.data.memory_store import MemoryStore
+from nicbed.host.mpi.data.registration import Registration
+from nicbed.host.mpi.point_to_point.long_messages import LongMessages
+from nicbed.host.mpi.point_to_point.requests import Request
+from nicbed.host.mpi.progress.channel import NoRoom
 
 from tests.models.target import Model
 from tests.programs.mpi import LIMIT, describe, ranks
@@ -127,7 +127,7 @@ def test_messages_of_which_one_end_has_room(way, full, strided, refused):
 @pytest.mark.parametrize("refusals", [{0}, {0, 1}])
 def test_what_was_copied_is_given_back(refusals, monkeypatch):
     """A strided message of which the sender found no room at first, or at all, in read mode."""
-    taken, taking, giving, using = {}, Store.take, Store.give, Ends.use
+    taken, taking, giving, using = {}, MemoryStore.take, MemoryStore.give, LongMessages.use
 
     def take(self, length, *, exact=False):
         address = taking(self, length, exact=exact)
@@ -145,9 +145,9 @@ def test_what_was_copied_is_given_back(refusals, monkeypatch):
             raise NoRoom
         return await using(self, channel, pieces)
 
-    monkeypatch.setattr(Store, "take", take)
-    monkeypatch.setattr(Store, "give", give)
-    monkeypatch.setattr(Ends, "use", use)
+    monkeypatch.setattr(MemoryStore, "take", take)
+    monkeypatch.setattr(MemoryStore, "give", give)
+    monkeypatch.setattr(LongMessages, "use", use)
 
     async def main(mpi):
         before = sum(node == mpi.rank for node, _ in taken)

@@ -17,7 +17,7 @@ from tests.labs.on_simulator import Case, cases, run_cases, structure_of
 from tests.labs.rows import more
 from tests.programs.mpi import FAULTS, describe, random_program, ranks
 
-MODULES = ("test_messages", "test_collectives", "test_errors")
+MODULES = ("point_to_point.test_messages", "collective.test_collectives", "test_errors")
 SMOKE = {"via": {"test_every_length", "test_derived_types", "test_two_long_sends"},
          "gm": {"test_every_length", "test_exchanges"},
          "tcp": {"test_every_length", "test_exchanges"}}

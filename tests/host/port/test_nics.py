@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 from nicbed.host.am import Gam
 from nicbed.host.gm.driver import Driver
+from nicbed.host.kernel.interrupts import Handler, Interrupts
 from nicbed.host.port.costs import Costs
 from nicbed.host.port.diagnosis import place
-from nicbed.host.port.interrupts import Handler, Interrupts
 from nicbed.host.port.node import Node
 from nicbed.host.port.port import Port
 from nicbed.host.processor import FirmwareCrash

@@ -5,13 +5,13 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
-from nicbed.host.mpi.copying import BEGIN, COPY, copy
+from nicbed.host.kernel.process import Process
+from nicbed.host.mpi.data.copies import BEGIN, COPY, copy
 from nicbed.host.port.node import Node
 from nicbed.host.port.port import MAX_WORK, Port, Watch
 from nicbed.host.runtime import Stuck
 from nicbed.host.via.agent.memory_queues import DONE, MemoryQueues
 from nicbed.host.via.handles import Cq, WorkQueue
-from nicbed.host.via.process import Process
 from nicbed.host.via.records import Records
 from nicbed.layouts.description import Description
 from nicbed.layouts.operations import BLOCK

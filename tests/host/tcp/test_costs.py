@@ -1,6 +1,6 @@
 """What the kernel's path costs: every part is charged somewhere, and all CPU time is charged."""
 
-from nicbed.host.port.costs import Costs
+from nicbed.host.port.costs import Costs, Path
 from nicbed.host.tcp import costs
 
 from tests.models.spent import cpu_cycles
@@ -8,6 +8,7 @@ from tests.models.target import Model
 from tests.programs.tcp import LIMIT, describe, pair, read_all
 
 SCALE = 3
+PATHS = [path for path in vars(costs).values() if isinstance(path, Path)]
 
 
 async def stream(tcp, socket):
@@ -33,10 +34,10 @@ def test_every_path_is_charged_with_its_factor():
     description = describe(tcp__path_scale=SCALE, cpu__path_scale=2)
     runtime = paths(tcp__path_scale=SCALE, cpu__path_scale=2)
     charged = {name for port in runtime.ports for name in port.paths()}
-    assert {path.name for path in costs.PATHS} <= charged
+    assert {path.name for path in PATHS} <= charged
     prices = Costs(description)
     for port in runtime.ports:
-        whole = sum(charge.count * prices.cycles(path, SCALE if path in costs.PATHS else None)
+        whole = sum(charge.count * prices.cycles(path, SCALE if path in PATHS else None)
                     for charge in port._charges for path in charge.paths)
         whole += sum(prices.price[item] * count for item, count in port._items.items())
         whole += port._check_count * prices.price["poll_check"]

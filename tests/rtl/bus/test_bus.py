@@ -17,7 +17,7 @@ from nicbed.rtl.bus.burst import Burst
 from nicbed.rtl.bus.bus import Bus, PioInitiator
 from nicbed.rtl.bus.memory import HostMemory, MemoryController, Snoop
 from nicbed.rtl.bus.pio import PioTarget
-from nicbed.rtl.bus.posted_writes import PioBeat
+from nicbed.rtl.bus.posted_buffer import PioBeat
 from nicbed.rtl.parts.event import EventPort
 from nicbed.rtl.parts.timing import Timing
 

@@ -7,7 +7,7 @@ import cocotb
 import pytest
 from nicbed.layouts.packet import HEADER, Protocol
 from nicbed.rtl.nic.fifos.receive_fifo import ReceiveWord
-from nicbed.rtl.nic.packet_merge import FlitMerge
+from nicbed.rtl.nic.packet_merge import PacketMerge
 from nicbed.rtl.nic.protocol_split import ProtocolSplit
 from nicbed.rtl.parts.flit import Flit
 
@@ -50,15 +50,15 @@ async def keeps_packets_whole(dut: Any) -> None:
 
 @pytest.mark.parametrize("inputs, stall, o_stall", [(2, 0.0, 0.0), (2, 0.5, 0.3), (3, 0.0, 0.5)])
 def test_merge(inputs: int, stall: float, o_stall: float) -> None:
-    run_bench(FlitMerge(inputs=inputs), __file__, testcase="keeps_packets_whole", inputs=inputs,
+    run_bench(PacketMerge(inputs=inputs), __file__, testcase="keeps_packets_whole", inputs=inputs,
               stall=stall, o_stall=o_stall)
 
 
 def test_merge_refuses() -> None:
     with pytest.raises(ValueError, match="inputs must be at least 2, not 1"):
-        FlitMerge(inputs=1)
+        PacketMerge(inputs=1)
     with pytest.raises(TypeError, match="inputs must be an integer"):
-        FlitMerge(inputs=2.0)  # type: ignore[arg-type]
+        PacketMerge(inputs=2.0)  # type: ignore[arg-type]
 
 
 @cocotb.test()

@@ -25,7 +25,7 @@ from nicbed.layouts.processor import (
     mmio_address,
 )
 from nicbed.layouts.trace import Block, Kind
-from nicbed.rtl.processor.subsystem import Processor
+from nicbed.rtl.processor.processor import Processor
 from nicbed.rtl.processor.types import CoreSide
 
 from tests.labs.control_bench import simulate
@@ -185,7 +185,7 @@ class Node:
 def play(monkeypatch: pytest.MonkeyPatch) -> Callable[[Any], None]:
     """Runs ``await body(ctx, node)``."""
     core = Played()
-    monkeypatch.setattr("nicbed.rtl.processor.subsystem.make_core", lambda name, step: core)
+    monkeypatch.setattr("nicbed.rtl.processor.processor.make_core", lambda name, step: core)
 
     def run(body: Any, limit: int = 20_000) -> None:
         processor = Processor(description=DESCRIPTION)

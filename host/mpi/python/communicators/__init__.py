@@ -11,13 +11,13 @@ In the order in which to read:
 - :mod:`.point_to_point`: What messages of buffers and of objects ask of the library
 - :mod:`.collective`: What collective calls on buffers ask of the library
 - :mod:`.matched`: Messages that a probe has taken
-- :mod:`.attached`: The buffer of buffered sends
+- :mod:`.buffered_sends`: The buffer of buffered sends
 - :mod:`.comm`: The classes Comm and Intracomm, with all their calls
 - :mod:`.topologies`: Communicators with a topology
 - :mod:`.intercomm`: Communicators of two groups
 """
 
-from .attached import Attach_buffer, Detach_buffer
+from .buffered_sends import Attach_buffer, Detach_buffer
 from .comm import COMM_NULL, COMM_SELF, COMM_TYPE_SHARED, COMM_WORLD, Comm, Intracomm
 from .intercomm import Intercomm
 from .matched import NO_PROC, Message

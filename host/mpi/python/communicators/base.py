@@ -3,10 +3,10 @@
 from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
-from ... import communicator
 from ... import info as library
-from ... import status as statuses_
+from ...communicators import communicator
 from ...constants import UNDEFINED
+from ...point_to_point import status as statuses_
 from ...sync import RankError, current
 from ..attributes import Attributed
 from ..errors import CLASSES, RETURN, Errhandler, Exception, blocking, completing

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from operator import index
 from typing import Any
 
-from ... import collectives, operators
+from ...collective import collectives
+from ...data import operators
 from ..constants import IN_PLACE
 from ..messages import simple, typed, vector
 from ..operators import Op

@@ -4,18 +4,18 @@ import warnings
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
-from ... import communicator
-from ... import status as statuses_
+from ...communicators import communicator
 from ...constants import ANY_SOURCE, ANY_TAG, COMM_TYPE_SHARED, PROC_NULL, UNDEFINED
-from .. import objects
+from ...point_to_point import status as statuses_
+from .. import python_objects
 from ..groups import Group
 from ..info import Info
-from ..refused import refuses
 from ..requests import Operation, Request
 from ..status import Status, tell
+from ..unsupported_calls import refuses
 from . import collective, point_to_point
-from .attached import Attach_buffer, Detach_buffer
 from .base import Communicator
+from .buffered_sends import Attach_buffer, Detach_buffer
 from .matched import NO_PROC, Message
 from .state import Predefined, State
 from .ways import all_ways, begun, persistent, waits
@@ -250,26 +250,26 @@ class Comm(Communicator):
     barrier = Barrier
 
     def bcast(self, obj: Any, root: int = 0) -> Any:
-        return self._wait(objects.bcast(self.inner, obj, root))
+        return self._wait(python_objects.bcast(self.inner, obj, root))
 
     def gather(self, sendobj: Any, root: int = 0) -> list[Any] | None:
-        return self._wait(objects.gather(self.inner, sendobj, root))
+        return self._wait(python_objects.gather(self.inner, sendobj, root))
 
     def scatter(self, sendobj: Iterable[Any] | None, root: int = 0) -> Any:
-        return self._wait(objects.scatter(self.inner, sendobj, root))
+        return self._wait(python_objects.scatter(self.inner, sendobj, root))
 
     def allgather(self, sendobj: Any) -> list[Any]:
-        return self._wait(objects.allgather(self.inner, sendobj))
+        return self._wait(python_objects.allgather(self.inner, sendobj))
 
     def alltoall(self, sendobj: Iterable[Any]) -> list[Any]:
-        return self._wait(objects.alltoall(self.inner, sendobj))
+        return self._wait(python_objects.alltoall(self.inner, sendobj))
 
     def reduce(self, sendobj: Any, op: Any = None, root: int = 0) -> Any:
         found = self.gather(sendobj, root)
-        return None if found is None else objects.fold(found, _on_objects(op))
+        return None if found is None else python_objects.fold(found, _on_objects(op))
 
     def allreduce(self, sendobj: Any, op: Any = None) -> Any:
-        return objects.fold(self.allgather(sendobj), _on_objects(op))
+        return python_objects.fold(self.allgather(sendobj), _on_objects(op))
 
 
 @refuses("Create_from_group Spawn Spawn_multiple Accept Connect")
@@ -296,11 +296,11 @@ class Intracomm(Comm):
     Exscan, Iexscan, Exscan_init = all_ways("Exscan", collective.reduce_all)
 
     def scan(self, sendobj: Any, op: Any = None) -> Any:
-        return objects.fold(self.allgather(sendobj)[:self.rank + 1], _on_objects(op))
+        return python_objects.fold(self.allgather(sendobj)[:self.rank + 1], _on_objects(op))
 
     def exscan(self, sendobj: Any, op: Any = None) -> Any:
         before = self.allgather(sendobj)[:self.rank]
-        return objects.fold(before, _on_objects(op)) if before else None
+        return python_objects.fold(before, _on_objects(op)) if before else None
 
 
 def _on_objects(op: Any) -> Callable[[Any, Any], Any]:

@@ -4,7 +4,7 @@ from typing import Any
 
 from ..errors import told
 from ..groups import Group
-from ..refused import refuses
+from ..unsupported_calls import refuses
 from .comm import Comm, Intracomm
 
 __all__ = ["Intercomm"]

@@ -4,7 +4,7 @@ from typing import Any
 
 from ...constants import ANY_SOURCE, ANY_TAG, PROC_NULL
 from ...sync import current
-from .. import objects
+from .. import python_objects
 from ..errors import CLASSES, Exception, blocking
 from ..handles import GIVEN, Handle
 from ..messages import simple
@@ -62,4 +62,4 @@ class Message(Handle):
         found = self._of
         length = 0 if found in (None, NO_PROC) else found[1]
         into = simple(bytearray(length), False)
-        return self._received(into, lambda _: objects.loaded(into[0]))
+        return self._received(into, lambda _: python_objects.loaded(into[0]))

@@ -5,7 +5,7 @@ from operator import index
 from typing import Any, SupportsIndex
 
 from ...constants import ANY_SOURCE, ANY_TAG, PROC_NULL
-from .. import objects
+from .. import python_objects
 from ..messages import simple
 
 __all__ = ["IRECV_BYTES", "exchanged", "loads", "pickled", "received", "replaced", "room", "sent"]
@@ -54,7 +54,7 @@ def replaced(_: Any, buf: Any, dest: int, sendtag: int = 0, source: int = ANY_SO
 
 def pickled(_: Any, obj: Any, dest: int, tag: int = 0) -> tuple[Any, ...]:
     """Send an object."""
-    return objects.packed(obj), *_place(dest, tag)
+    return python_objects.packed(obj), *_place(dest, tag)
 
 
 def room(buf: Any) -> Any:
@@ -66,4 +66,4 @@ def room(buf: Any) -> Any:
 
 def loads(into: Any) -> Any:
     """What gives the object that has come to ``into``."""
-    return lambda status: objects.loaded(into[0][:status.count])
+    return lambda status: python_objects.loaded(into[0][:status.count])

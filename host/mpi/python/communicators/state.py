@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from ... import communicator
+from ...communicators import communicator
 from ...constants import ANY_SOURCE, MAX_TAG
 from ...sync import current
 from ..errors import last_used_code

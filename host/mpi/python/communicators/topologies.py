@@ -5,9 +5,9 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ... import topologies
+from ...collective.neighbours import neighbours
 from ...constants import UNDEFINED
-from ...neighbours import neighbours
-from .. import objects
+from .. import python_objects
 from ..constants import Constant
 from ..errors import told
 from ..info import Info
@@ -89,11 +89,11 @@ class Topocomm(Intracomm):
 
     def neighbor_allgather(self, sendobj: Any) -> list[Any]:
         _counts(self)
-        return self._wait(objects.neighbor_allgather(self.inner, sendobj))
+        return self._wait(python_objects.neighbor_allgather(self.inner, sendobj))
 
     def neighbor_alltoall(self, sendobj: Iterable[Any]) -> list[Any]:
         _counts(self)
-        return self._wait(objects.neighbor_alltoall(self.inner, sendobj))
+        return self._wait(python_objects.neighbor_alltoall(self.inner, sendobj))
 
     @property
     def degrees(self) -> tuple[int, int]:

@@ -26,7 +26,7 @@ from nicbed.rtl.processor.core.clock_gate import ClockGate
 from nicbed.rtl.processor.core.cores import make_core
 from nicbed.rtl.processor.core.enabled_core import with_enable
 from nicbed.rtl.processor.core.verilog import CORE_MODULES, core_verilog
-from nicbed.rtl.processor.subsystem import Processor
+from nicbed.rtl.processor.processor import Processor
 from nicbed.rtl.processor.types import CoreBus
 from nicbed.testbench.simulators import cache as build_cache
 from nicbed.testbench.simulators.verilator import Compilation, compile_all, verilate

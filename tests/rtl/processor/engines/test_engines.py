@@ -16,11 +16,13 @@ from nicbed.rtl.bus.bus import Bus
 from nicbed.rtl.nic.fifos.receive_fifo import ReceiveWord
 from nicbed.rtl.parts.flit import Flit, FlitStream
 from nicbed.rtl.processor.engines.host_to_nic import HostToNic
+from nicbed.rtl.processor.engines.nic_receive import NicReceive
+from nicbed.rtl.processor.engines.nic_send import NicSend
 from nicbed.rtl.processor.engines.nic_to_host import NicToHost
-from nicbed.rtl.processor.engines.receive import NicReceive
-from nicbed.rtl.processor.engines.send import NicSend
 from nicbed.rtl.processor.memory.memory_share import MemoryShare
 from nicbed.rtl.processor.types import EnginePort, WidePort
+from tests.rtl.processor.engines.test_receive import land, words_of
+from tests.rtl.processor.engines.test_send import cut, flits_of
 
 from tests.labs.bench import (
     Sink,
@@ -35,8 +37,6 @@ from tests.labs.bench import (
 from tests.labs.rows import more
 from tests.models.nic import BurstMemory, packet
 from tests.models.processor_engines import Firmware, WideMemory
-from tests.rtl.processor.engines.test_receive import land, words_of
-from tests.rtl.processor.engines.test_send import cut, flits_of
 
 NIC, HOST = 1 << 16, 1 << 18
 BEATS, DMA_SETUP, LATENCY = 32, 6, 8

@@ -8,16 +8,16 @@ import pytest
 from cocotb.triggers import RisingEdge
 from nicbed.rtl.parts.stream_merge import StreamMerge
 from nicbed.rtl.vi.records import ViRecords
-from nicbed.rtl.vi.send.acknowledgements import SendAcknowledged
+from nicbed.rtl.vi.send.acknowledgements import Acknowledgements
 from nicbed.rtl.vi.send.fetch import SendFetch
-from nicbed.rtl.vi.send.gather import PacketGather
-from nicbed.rtl.vi.send.packet_build import SendWalk
+from nicbed.rtl.vi.send.packet_build import PacketBuild
+from nicbed.rtl.vi.send.packet_gather import PacketGather
 from nicbed.rtl.vi.send.read_responder import ReadResponder
 from nicbed.rtl.vi.send.sender import Sender
 from nicbed.rtl.vi.send.slots import SendSlots
 from nicbed.rtl.vi.send.transmit import SendTransmit
-from nicbed.rtl.vi.send.turn import SendDecide
-from nicbed.rtl.vi.send.unacknowledged import SendRing
+from nicbed.rtl.vi.send.turn import SendTurn
+from nicbed.rtl.vi.send.unacknowledged import Unacknowledged
 
 from tests.labs.bench import Sink, Source, parameters, reset_and_clock, run_bench, seed, within
 from tests.models.nic import BurstMemory
@@ -38,12 +38,12 @@ def test_wrong_kind(make: Any, error: str) -> None:
 @pytest.mark.parametrize("make, error", [
     (lambda: SendSlots(slots=6, words=8), "slots must be a power of two"),
     (lambda: SendSlots(slots=8, words=0), "words must be at least 1"),
-    (lambda: SendRing(vis=8, window=64), "window must be at most 32"),
-    (lambda: SendRing(vis=9, window=4), "vis must be a power of two"),
+    (lambda: Unacknowledged(vis=8, window=64), "window must be at most 32"),
+    (lambda: Unacknowledged(vis=9, window=4), "vis must be a power of two"),
     (lambda: SendFetch(vis=8, window=4, mtu=4), "mtu must be at least 8"),
-    (lambda: SendDecide(window=3, mtu=64), "window must be a power of two"),
-    (lambda: SendWalk(mtu=64, slots=0), "slots must be a power of two"),
-    (lambda: SendAcknowledged(vis=8, window=0, slots=8), "window must be a power of two"),
+    (lambda: SendTurn(window=3, mtu=64), "window must be a power of two"),
+    (lambda: PacketBuild(mtu=64, slots=0), "slots must be a power of two"),
+    (lambda: Acknowledgements(vis=8, window=0, slots=8), "window must be a power of two"),
     (lambda: ViRecords(shape=8, vis=8, readers=0), "readers must be at least 1"),
 ])
 def test_bad_value(make: Any, error: str) -> None:

@@ -7,8 +7,8 @@ import cocotb
 import pytest
 from nicbed.layouts.description import Description
 from nicbed.layouts.trace import Block, Kind
-from nicbed.rtl.vi.translate.cache import TranslationCache
-from nicbed.rtl.vi.translate.table import TranslationTable
+from nicbed.rtl.vi.translate.translation_cache import TranslationCache
+from nicbed.rtl.vi.translate.translation_table import TranslationTable
 from nicbed.rtl.vi.translate.translator import Translator
 
 from tests.labs.bench import cycles, parameters, reset_and_clock, run_bench, seed

@@ -7,7 +7,7 @@ from typing import Any
 import cocotb
 import pytest
 from cocotb.triggers import RisingEdge
-from nicbed.rtl.parts.distinct_queue import OnceQueue
+from nicbed.rtl.parts.distinct_queue import DistinctQueue
 from nicbed.rtl.vi.work_queues.scheduler import Scheduler
 
 from tests.labs.bench import (
@@ -121,6 +121,6 @@ def test_parameters() -> None:
     with pytest.raises(TypeError, match="wakers must be an integer, not True"):
         Scheduler(vis=8, wakers=True)
     with pytest.raises(ValueError, match="items must be a power of two, at least 4, not 6"):
-        OnceQueue(items=6)
+        DistinctQueue(items=6)
     with pytest.raises(TypeError, match="items must be an integer, not None"):
-        OnceQueue(items=None)  # type: ignore[arg-type]
+        DistinctQueue(items=None)  # type: ignore[arg-type]

@@ -1,0 +1,199 @@
+"""A side of an exchange of messages, as every layer offers it: what benchmarks, and programs that
+are to run over any layer, talk to.
+
+An :class:`Exchange` is what all sides know beforehand. An :class:`Endpoint` is one side of it: each
+layer has its own in ``host/<layer>/endpoint.py``, and says in class attributes what it can do.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar
+
+if TYPE_CHECKING:
+    from ..layouts.description import Description
+    from .port.node import Node
+
+__all__ = ["Endpoint", "EndpointError", "Exchange", "Flow", "Spin"]
+
+Flow = tuple[int, int, int]
+"""From node, to node, number of the stream between them."""
+
+Spin = Callable[[Callable[[], Any] | None], Any]
+"""``await spin(condition)`` takes what comes until the condition is true; without one, once."""
+
+
+class EndpointError(Exception):
+    """An exchange that a layer cannot carry, or a call of the layer that failed: one line."""
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """What all sides know before an exchange.
+
+    Attributes
+    ----------
+    size
+        Bytes of each message.
+    ways
+        The nodes to which each node sends.
+    count
+        Messages from each node to each of its peers, on each stream. 0: not known beforehand; then
+        nodes 0 and 1 exchange messages, of which few are under way at a time unless the layer
+        itself holds the sender back.
+    streams
+        Streams from each node to each of its peers: VIs, say. 1 with layers that have none.
+    crowd
+        A receiver's buffers are shared out as if at least so many sent to it, so that exchanges
+        with fewer senders cost a message as many credits.
+    open
+        Most transfers that a node has begun and that are not over; 0: any number.
+    """
+
+    size: int = 4
+    ways: Mapping[int, Sequence[int]] = field(default_factory=lambda: {0: (1,), 1: (0,)})
+    count: int = 0
+    streams: int = 1
+    crowd: int = 1
+    open: int = 0
+
+    @property
+    def nodes(self) -> list[int]:
+        """Who takes part."""
+        return sorted({*self.ways, *(peer for peers in self.ways.values() for peer in peers)})
+
+    def to(self, node: int) -> Sequence[int]:
+        """Whom ``node`` sends to, in order."""
+        return self.ways.get(node, ())
+
+    def of(self, node: int) -> list[int]:
+        """Who sends to ``node``."""
+        return [one for one in self.nodes if node in self.to(one)]
+
+    def expected(self, node: int) -> int:
+        """Messages that come to ``node``."""
+        return len(self.of(node)) * self.count * self.streams
+
+
+def _nothing(*_: Any) -> None:
+    pass
+
+
+class Endpoint:
+    """A node's side of ``exchange`` over one layer. Nodes are named by their numbers.
+
+    A layer overrides what differs from the defaults here: at least :meth:`open`, :meth:`send`,
+    :meth:`poll` and :meth:`close`, and, if :attr:`replies`, :meth:`request`. It counts in
+    :attr:`received` and calls :attr:`on_message` for each message at the moment at which the
+    program has it, and :attr:`on_send` at the moment at which the sending of one begins.
+
+    Attributes
+    ----------
+    replies
+        Requests have replies: :meth:`request`, :meth:`dismiss` and :meth:`serve` exist.
+    messages
+        Nodes 0 and 1 can exchange messages of ``exchange.size`` bytes whose number is not known
+        beforehand (``exchange.count`` = 0).
+    crowds
+        Any number of nodes can exchange messages whose number is known beforehand.
+    lossy
+        The layer sends nothing again: what the network loses is lost.
+    received
+        Messages that have arrived.
+    replied
+        Replies that have arrived.
+    on_send
+        ``on_send(peer, stream)``, when the sending of a message begins.
+    on_message
+        ``on_message(source, stream)``, when the program has a message.
+    on_reply
+        ``on_reply()``, when the program has a reply.
+    """
+
+    replies: ClassVar[bool] = False
+    messages: ClassVar[bool] = True
+    crowds: ClassVar[bool] = False
+    lossy: ClassVar[bool] = False
+
+    def __init__(self, node: "Node", exchange: Exchange) -> None:
+        self.node = node
+        self.exchange = exchange
+        self.received = 0
+        self.replied = 0
+        self.on_send: Callable[[int, int], None] = _nothing
+        self.on_message: Callable[[int, int], None] = _nothing
+        self.on_reply: Callable[[], None] = _nothing
+
+    @classmethod
+    def largest(cls, description: "Description") -> int | None:
+        """Bytes of the largest message that :meth:`send` takes under ``description``; None: no
+        limit but memory."""
+        return None
+
+    async def open(self) -> None:
+        """Open the layer; the first call. Messages may come from here on."""
+        raise NotImplementedError
+
+    async def send(self, peer: int, stream: int = 0) -> None:
+        """Send one message of ``exchange.size`` bytes to node ``peer``. Wait where the layer has no
+        room; return when the layer has the message."""
+        raise NotImplementedError
+
+    async def answer(self, peer: int) -> None:
+        """Tell node ``peer``, in the shortest message that the layer has, that a stream has
+        arrived. It counts there as a message unless :meth:`answered` says otherwise."""
+        await self.send(peer)
+
+    async def request(self, peer: int, *words: int) -> None:
+        """Send a request of up to four 32-bit words, whose reply brings the same words back. Wait
+        where the layer has no room for it, not for the reply."""
+        raise NotImplementedError
+
+    async def dismiss(self, peer: int) -> None:
+        """Tell node ``peer`` that no more requests come from here."""
+        raise NotImplementedError
+
+    async def serve(self, requesters: int) -> None:
+        """Reply to requests until so many nodes have called :meth:`dismiss`."""
+        raise NotImplementedError
+
+    async def poll(self) -> None:
+        """Take what has come, without waiting."""
+        raise NotImplementedError
+
+    async def wait(self, condition: Callable[[], Any]) -> None:
+        """Take what comes until ``condition`` is true."""
+        while not condition():
+            await self.poll()
+
+    async def receive(self, messages: int) -> None:
+        """Wait until ``messages`` have arrived in total, and take them."""
+        await self.wait(lambda: self.received >= messages)
+
+    async def answered(self, times: int) -> None:
+        """Wait until the other node has answered ``times`` in total."""
+        await self.receive(times)
+
+    def over(self) -> bool:
+        """Whether all that is to come by ``exchange`` has come, and all that was sent is over, as
+        far as calls have seen it."""
+        return self.received >= self.exchange.expected(self.node.home)
+
+    async def finish(self) -> None:
+        """Wait until it is over."""
+        await self.wait(self.over)
+
+    async def compute(self, cycles: int) -> None:
+        """Compute for ``cycles``."""
+        await self.node.port.delay(cycles)
+
+    async def idle(self, cycles: int) -> None:
+        """Compute for ``cycles``, and do what the layer wants done meanwhile."""
+        await self.node.port.delay(cycles)
+        await self.poll()
+
+    async def leave(self, spin: Spin) -> None:
+        """The first step of :meth:`close` where the CPU serves other endpoints by ``spin``."""
+
+    async def close(self, spin: Spin | None = None) -> None:
+        """Wait until all that was sent has arrived, then close the layer; the last call. ``spin``:
+        serves the CPU's other endpoints meanwhile."""

@@ -1,0 +1,58 @@
+"""The slots of host memory that the NIC fills with packets, one after the other."""
+
+from ..port.node import Node
+
+__all__ = ["ReceiveSlots"]
+
+
+class ReceiveSlots:
+    """Which slot the next packet comes to, and how many the NIC was told are free again.
+
+    A slot begins with its completion word (layouts.rings.COMPLETION), whose lowest bit tells that
+    it is filled; then come the wire header and the packet's bytes.
+
+    Attributes
+    ----------
+    entries, stride
+        How many slots there are, and bytes from one to the next.
+    first
+        Address of the first; 0 before :meth:`lay_out`.
+    slot
+        Address of the next one.
+    phase
+        The lowest bit of its completion word once it is filled.
+    taken, told
+        Slots taken since the start, and how many of them the NIC knows of.
+    """
+
+    __slots__ = ("entries", "stride", "first", "slot", "phase", "taken", "told", "_node",
+                 "_quarter", "_behind")
+
+    def __init__(self, node: Node) -> None:
+        self._node = node
+        self.entries = node.description.nic.receive_ring
+        self.stride = node.description.slot_bytes
+        self._quarter = max(1, self.entries // 4)
+        self.first = self.slot = self._behind = 0
+        self.phase = 1
+        self.taken = self.told = 0
+
+    def lay_out(self) -> None:
+        """Allocate the slots, empty."""
+        size = self.entries * self.stride
+        self.first = self.slot = self._node.allocate(size, 64)
+        self._behind = self.first + size
+
+    def arrived(self) -> bool:
+        """Whether the next slot is filled, looked at beside the target: it takes no time."""
+        return self._node.memory.word(self.slot) & 1 == self.phase
+
+    def advance(self) -> bool:
+        """Go on to the next slot; whether it is time to tell the NIC of those taken, a quarter of
+        the ring."""
+        self.taken += 1
+        self.slot += self.stride
+        if self.slot == self._behind:
+            self.slot = self.first
+            self.phase ^= 1
+        return self.taken - self.told >= self._quarter
