@@ -19,10 +19,11 @@ from nicbed.rtl.nic.fifos.receive_fifo import ReceiveFifo
 from nicbed.rtl.nic.fifos.receive_window import ReceiveWindow
 from nicbed.rtl.nic.fifos.send_window import SendWindow
 from nicbed.rtl.nic.nic import Nic
-from nicbed.rtl.nic.registers import CsrFile
 from nicbed.rtl.nic.rings.line_ring import LineRing
 from nicbed.rtl.nic.rings.receive_dma import ReceiveDma
 from nicbed.rtl.nic.rings.send_dma import SendDma
+from nicbed.rtl.parts.csr_file import CsrFile
+from nicbed.rtl.processor.attached_processor import AttachedProcessor
 from nicbed.rtl.processor.control.crash import Crash
 from nicbed.rtl.processor.control.doorbells import Doorbells as ProcessorDoorbells
 from nicbed.rtl.processor.control.mmio import Mmio
@@ -33,6 +34,7 @@ from nicbed.rtl.processor.engines.nic_send import NicSend
 from nicbed.rtl.processor.engines.nic_to_host import NicToHost
 from nicbed.rtl.processor.memory.window import Window
 from nicbed.rtl.processor.processor import Processor
+from nicbed.rtl.vi.attached_engine import AttachedEngine
 from nicbed.rtl.vi.complete.completion_counts import CompletionCounts
 from nicbed.rtl.vi.complete.completion_queues import CompletionQueues
 from nicbed.rtl.vi.complete.completion_unit import CompletionUnit
@@ -133,6 +135,8 @@ BLOCKS: dict[str, Callable[[], wiring.Component]] = {
     "scatter writer": ScatterWriter,
     "receive state": lambda: ReceiveState(vis=8),
     "processor": lambda: Processor(description=WITH_CORE),
+    "attached processor": lambda: AttachedProcessor(description=WITH_CORE),
+    "attached engine": lambda: AttachedEngine(description=Description()),
     "processor's doorbells": lambda: ProcessorDoorbells(depth=4, memory_bytes=1 << 14),
     "register file": lambda: Mmio(memory_bytes=1 << 14),
     "pending bits": PendingBits,

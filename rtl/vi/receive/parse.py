@@ -7,9 +7,9 @@ from amaranth.lib.wiring import In, Out
 from ....layouts.packet import TRACE_BITS
 from ....layouts.trace import Kind
 from ....layouts.via import PacketKind
-from ...nic.fifos.receive_fifo import ReceiveWord
 from ...parts.event import EventPort
 from ...parts.flit import Header
+from ...parts.receive_word import ReceiveWord
 from ..types import Address, Detail, ViaHeader
 from .packet_words import PacketWord
 

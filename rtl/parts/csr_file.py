@@ -1,4 +1,4 @@
-"""Registers of the NIC: decode, storage and read-back made from their declaration."""
+"""Registers of a NIC: decode, storage and read-back made from their declaration."""
 
 from collections.abc import Collection, Mapping, Sequence
 
