@@ -52,10 +52,12 @@ from nicbed.rtl.vi.receive.scatter_writer import ScatterWriter
 from nicbed.rtl.vi.records import ViRecords
 from nicbed.rtl.vi.send.acknowledgements import Acknowledgements
 from nicbed.rtl.vi.send.fetch import SendFetch
+from nicbed.rtl.vi.send.job_end import JobEnd
 from nicbed.rtl.vi.send.owed_answers import OwedAnswers
 from nicbed.rtl.vi.send.packet_build import PacketBuild
 from nicbed.rtl.vi.send.packet_gather import PacketGather
 from nicbed.rtl.vi.send.packet_headers import PacketHeaders
+from nicbed.rtl.vi.send.packet_pieces import PacketPieces
 from nicbed.rtl.vi.send.read_responder import ReadResponder
 from nicbed.rtl.vi.send.read_timer import ReadTimer
 from nicbed.rtl.vi.send.sender import Sender
@@ -113,6 +115,8 @@ BLOCKS: dict[str, Callable[[], wiring.Component]] = {
     "segment walk": SegmentWalk,
     "sender": lambda: Sender(description=DESCRIPTION),
     "send turn": lambda: SendTurn(window=4, mtu=64),
+    "packet pieces": PacketPieces,
+    "job end": JobEnd,
     "packet gather": PacketGather,
     "packet headers": PacketHeaders,
     "owed answers": lambda: OwedAnswers(vis=8),

@@ -9,6 +9,9 @@ In the order in which to read:
 - :mod:`.turn`: The fetch stage's decision: the job that follows from a work queue's turn
 - :mod:`.packet_build`: Second stage of the sender: gathers one packet's data, or completes a
   descriptor
+- :mod:`.packet_pieces`: Gathers the data of a packet, piece by piece, from the memory that its job
+  names
+- :mod:`.job_end`: Ends a job of the sender: its completion, its errors, the end of its connection
 - :mod:`.packet_headers`: The headers of a packet, which the second stage writes into its slot
 - :mod:`.packet_gather`: Gathers pieces of memory, of any length and alignment, into the words
   of a packet

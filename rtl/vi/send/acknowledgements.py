@@ -11,7 +11,7 @@ from ...parts.timing import Timing
 from ..records import Clear, ViRecords, record_read
 from ..types import Acknowledged, Control, ControlAction
 from .job import Abort, Numbers, Outcome, Progress, before
-from .packet_build import remote_operation
+from .job_end import remote_operation
 from .read_timer import Watched
 from .slots import slot_wait
 from .unacknowledged import PLACE_BITS, RingRead
