@@ -52,15 +52,18 @@ from nicbed.rtl.vi.receive.scatter_writer import ScatterWriter
 from nicbed.rtl.vi.records import ViRecords
 from nicbed.rtl.vi.send.acknowledgements import Acknowledgements
 from nicbed.rtl.vi.send.fetch import SendFetch
+from nicbed.rtl.vi.send.go_back import GoBack
 from nicbed.rtl.vi.send.job_end import JobEnd
 from nicbed.rtl.vi.send.owed_answers import OwedAnswers
 from nicbed.rtl.vi.send.packet_build import PacketBuild
 from nicbed.rtl.vi.send.packet_gather import PacketGather
 from nicbed.rtl.vi.send.packet_headers import PacketHeaders
 from nicbed.rtl.vi.send.packet_pieces import PacketPieces
+from nicbed.rtl.vi.send.patience import Patience
 from nicbed.rtl.vi.send.read_responder import ReadResponder
 from nicbed.rtl.vi.send.read_timer import ReadTimer
 from nicbed.rtl.vi.send.sender import Sender
+from nicbed.rtl.vi.send.sent_window import SentWindow
 from nicbed.rtl.vi.send.slots import SendSlots
 from nicbed.rtl.vi.send.transmit import SendTransmit
 from nicbed.rtl.vi.send.turn import SendTurn
@@ -125,6 +128,9 @@ BLOCKS: dict[str, Callable[[], wiring.Component]] = {
     "send slots": lambda: SendSlots(slots=4, words=8),
     "send transmit": lambda: SendTransmit(slots=4),
     "acknowledgements": lambda: Acknowledgements(vis=8, window=4, slots=4),
+    "sent window": SentWindow,
+    "go back": GoBack,
+    "patience": Patience,
     "unacknowledged": lambda: Unacknowledged(vis=8, window=4),
     "records": lambda: ViRecords(shape=8, vis=8, readers=1),
     "read responder": lambda: ReadResponder(vis=8),

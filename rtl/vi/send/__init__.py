@@ -20,6 +20,10 @@ In the order in which to read:
   new packets
 - :mod:`.acknowledgements`: Answers to the sender: acknowledgements and breaks; also time-outs, and
   orders of the manager
+- :mod:`.sent_window`: Drops the packets of a VI that have arrived, and completes the descriptors
+  that end with them
+- :mod:`.go_back`: Queues the packets of a VI again that its peer lacks
+- :mod:`.patience`: Tells how long a peer that does not answer is waited for
 - :mod:`.unacknowledged`: Reliable Reception descriptors that were sent and are not acknowledged,
   oldest first
 - :mod:`.owed_answers`: Answers that are owed to the peers: the newest one of each VI
