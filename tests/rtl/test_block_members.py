@@ -36,6 +36,7 @@ from nicbed.rtl.processor.processor import Processor
 from nicbed.rtl.vi.complete.completion_counts import CompletionCounts
 from nicbed.rtl.vi.complete.completion_queues import CompletionQueues
 from nicbed.rtl.vi.complete.completion_unit import CompletionUnit
+from nicbed.rtl.vi.complete.completion_write import CompletionWrite
 from nicbed.rtl.vi.contexts import Contexts
 from nicbed.rtl.vi.descriptors.fetch import DescriptorFetch
 from nicbed.rtl.vi.descriptors.segment_walk import SegmentWalk
@@ -107,6 +108,7 @@ BLOCKS: dict[str, Callable[[], wiring.Component]] = {
     "work queues": lambda: WorkQueues(vis=8, depth=4),
     "events": lambda: EventQueue(depth=4, sources=1),
     "completion": lambda: CompletionUnit(vis=8, cqs=4),
+    "completion write": CompletionWrite,
     "completion queues": lambda: CompletionQueues(cqs=4),
     "completion counts": lambda: CompletionCounts(vis=8),
     "translator": lambda: Translator(description=DESCRIPTION, clients=1),
