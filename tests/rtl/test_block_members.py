@@ -44,12 +44,15 @@ from nicbed.rtl.vi.engine import Engine
 from nicbed.rtl.vi.event_queue import EventQueue
 from nicbed.rtl.vi.manager import Manager
 from nicbed.rtl.vi.receive.descriptor import ReceiveDescriptor
+from nicbed.rtl.vi.receive.finish import Finish
+from nicbed.rtl.vi.receive.judge import Judge
 from nicbed.rtl.vi.receive.packet_machine import PacketMachine
 from nicbed.rtl.vi.receive.packet_words import PacketWords
 from nicbed.rtl.vi.receive.parse import ReceiveParse
 from nicbed.rtl.vi.receive.receive_state import ReceiveState
 from nicbed.rtl.vi.receive.receiver import Receiver
 from nicbed.rtl.vi.receive.scatter_writer import ScatterWriter
+from nicbed.rtl.vi.receive.serve import Serve
 from nicbed.rtl.vi.records import ViRecords
 from nicbed.rtl.vi.send.acknowledgements import Acknowledgements
 from nicbed.rtl.vi.send.fetch import SendFetch
@@ -142,6 +145,9 @@ BLOCKS: dict[str, Callable[[], wiring.Component]] = {
     "packet words": lambda: PacketWords(depth=8),
     "receive descriptor": ReceiveDescriptor,
     "packet machine": PacketMachine,
+    "judge": Judge,
+    "finish": Finish,
+    "serve": Serve,
     "scatter writer": ScatterWriter,
     "receive state": lambda: ReceiveState(vis=8),
     "processor": lambda: Processor(description=WITH_CORE),
