@@ -171,7 +171,7 @@ class Description(Declared):
         return self.remade(draft)
 
     def remade(self, draft: Draft) -> "Description":
-        """What became of this description in ``draft``.
+        """Makes the description that ``draft`` holds.
 
         Raises
         ------

@@ -32,12 +32,12 @@ _NAME = re.compile(r"[a-z][a-z0-9]*([_-][a-z0-9]+)*")
 
 
 class DoorError(UserError, ValueError):
-    """What was asked for is not there, or cannot be loaded: one line."""
+    """An object is not there, or cannot be loaded; the message is one line."""
 
 
 @dataclass(frozen=True)
 class Origin:
-    """Where an object is from.
+    """The origin of an object: built in, an entry point or a path.
 
     Attributes
     ----------
@@ -104,7 +104,7 @@ class Named(str):
 
     @property
     def identity(self) -> str:
-        """What a key of anything that depends on the object holds of it: the same wherever its
+        """The object's part of the key of anything that depends on it: the same wherever its
         files lie, another one as soon as their bytes are others."""
         return f"{self.door.group} {self} {self.digest}"
 
@@ -210,11 +210,11 @@ class Door(Generic[T]):
         return [[*same.values()][-1] for same in self._loaded.values()]
 
     def is_builtin(self, name: str) -> bool:
-        """Whether ``name`` is that of an object that is built in."""
+        """Tells whether ``name`` is that of an object that is built in."""
         return not isinstance(name, Named) and name in self._builtin
 
     def is_path(self, name: str) -> bool:
-        """Whether ``name`` is a path, not a name."""
+        """Tells whether ``name`` is a path, not a name."""
         file = _split(name)[0]
         return "/" in file or "\\" in file or Path(file).suffix in (".py", *self._readers)
 

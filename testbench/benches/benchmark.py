@@ -63,7 +63,7 @@ class Benchmark:
     FIGURES: ClassVar[tuple[str, ...] | None] = None
 
     def takes(self, layer: Layer) -> bool:
-        """Whether the endpoints of ``layer`` can carry it."""
+        """Tells whether the endpoints of ``layer`` can carry it."""
         return layer.endpoint_class is not None and layer.endpoint_class.messages
 
     def parameters(self, description: Description) -> Any:
@@ -71,7 +71,7 @@ class Benchmark:
         return self.Parameters()
 
     def exchange(self, parameters: Any) -> Exchange:
-        """What all endpoints of :meth:`programs` know beforehand."""
+        """Returns the exchange that all endpoints of :meth:`programs` know beforehand."""
         return Exchange(getattr(parameters, "size", 4))
 
     def programs(self, parameters: Any, endpoint: Make) -> Mapping[int, Program]:
@@ -133,7 +133,7 @@ class Benchmark:
         return self.nodes
 
     def module(self, layer: str) -> Any:
-        """What measures and presents it on ``layer``, with the interface of :class:`Presented`.
+        """Returns the object that measures and presents it on ``layer`` (:class:`Presented`).
 
         Raises
         ------

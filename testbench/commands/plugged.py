@@ -1,4 +1,4 @@
-"""What each door lets in: name, where it is from, and what it is."""
+"""Lists the objects at each door: name, origin and title."""
 
 from typing import Any, NamedTuple
 

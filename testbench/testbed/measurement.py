@@ -77,7 +77,7 @@ class Measurement:
 
     @property
     def presentation(self) -> Any:
-        """What presents the result: a module, or the benchmark."""
+        """The object that presents the result: a module, or the benchmark."""
         if self.bench:
             from ..benches import get
 

@@ -114,7 +114,7 @@ def beside(sides: Sequence[Parts]) -> list[tuple[str, list[Fraction | None]]]:
 
 
 def traced(layer: str) -> bool:
-    """Whether round trips of ``layer`` are traced, and it has the figures of ``logp``."""
+    """Tells whether round trips of ``layer`` are traced, and it has the figures of ``logp``."""
     return _traced(LAYERS.get(layer))
 
 

@@ -16,7 +16,7 @@ BEHIND = 32
 
 
 class Ruling(enum.Enum, shape=4):
-    """What becomes of a packet."""
+    """The verdict on a packet."""
 
     BAD = 0
     """It is over as if it had not come."""

@@ -14,7 +14,7 @@ __all__ = ["Serve", "Service", "Serving"]
 
 
 class Service(enum.Enum, shape=2):
-    """Who is served."""
+    """The block that is served."""
 
     CONTROL = 0
     """The manager: a connection begins, or ends."""

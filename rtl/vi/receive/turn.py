@@ -68,7 +68,7 @@ def errors_of(status: Status) -> int:
 
 
 def carries(packet: data.View) -> Value:
-    """Whether the packet carries an acknowledgement, if its VI is reliable."""
+    """Tells whether the packet carries an acknowledgement, if its VI is reliable."""
     kind = packet.detail.kind
     return (packet.detail.carries
             & ((kind == PacketKind.SEND) | (kind == PacketKind.RDMA_WRITE)

@@ -17,7 +17,7 @@ def remote_operation(operation: "data.View | Signal") -> "data.View | Signal":
 
 
 class Ending(enum.Enum, shape=3):
-    """How a job ends."""
+    """The ways in which a job ends."""
 
     FINISH = 0
     """Its descriptor completes, with the errors that it came with."""

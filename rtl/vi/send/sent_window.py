@@ -14,7 +14,7 @@ __all__ = ["SentWindow", "WindowStep", "Windows"]
 
 
 class WindowStep(enum.Enum, shape=2):
-    """What is to be done with a VI's window."""
+    """Requests to change a VI's window."""
 
     RELEASE = 0
     """Packets have arrived; with ``breaks`` the connection then breaks."""
