@@ -198,8 +198,8 @@ class Endpoint:
         await self.receive(times)
 
     def over(self) -> bool:
-        """Tells whether all that ``exchange`` brings has come, and all that was sent is over, as far
-        as calls have seen it."""
+        """Tells whether all that ``exchange`` brings has come, and all that was sent is over, as
+        far as calls have seen it."""
         return self.received >= self.exchange.expected(self.node.home)
 
     async def finish(self) -> None:
