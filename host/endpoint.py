@@ -5,7 +5,7 @@ An :class:`Exchange` is what all sides know beforehand. An :class:`Endpoint` is 
 layer has its own in ``host/<layer>/endpoint.py``, and says in class attributes what it can do.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ..layouts.description import Description
     from .port.node import Node
 
-__all__ = ["Endpoint", "EndpointError", "Exchange", "Flow", "Spin"]
+__all__ = ["Endpoint", "EndpointError", "Exchange", "Flow", "Spin", "needs_no_loss"]
 
 Flow = tuple[int, int, int]
 """From node, to node, number of the stream between them."""
@@ -81,6 +81,16 @@ class Exchange:
 
 def _nothing(*_: Any) -> None:
     pass
+
+
+def needs_no_loss(description: "Description", name: str) -> Iterator[str]:
+    """A line if ``description`` loses packets, or brings them twice, which layer ``name`` does
+    nothing about: the rule of an exchange whose messages are counted."""
+    for fault in ("drop", "corrupt", "duplicate"):
+        if probability := getattr(description.faults, fault):
+            yield (f"faults.{fault} = {probability}: {name} sends nothing again: what the network "
+                   "loses is lost, and what it brings twice is handled twice; a benchmark would "
+                   "never end. A program of your own, by nicbed run, may count what arrives")
 
 
 class Endpoint:

@@ -36,5 +36,5 @@ LAYER = Layer(
     needs=needs,
     flushes=flushes,
     endpoint="nicbed.host.am.endpoint:AmEndpoint",
-    background="nicbed.host.am.message_processor:loop",
+    background="nicbed.host.am.message_processor:background",
 )

@@ -20,5 +20,5 @@ LAYER = Layer(
     needs=needs,
     flushes=flushes,
     endpoint="nicbed.host.mpl.endpoint:MplEndpoint",
-    background="nicbed.host.am.message_processor:loop",
+    background="nicbed.host.am.message_processor:background",
 )

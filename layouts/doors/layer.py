@@ -2,7 +2,7 @@
 it in ``layer.py`` as ``LAYER``."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any
 
 from .lazy import resolved
@@ -23,7 +23,7 @@ def _itself(description: "Description") -> "Description":
     return description
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Layer:
     """A communication layer: what the testbed has to know of it, all in one place.
 
@@ -68,12 +68,14 @@ class Layer:
     endpoint
         Its :class:`~nicbed.host.endpoint.Endpoint`; empty: it has none.
     background
-        What the runtime starts beside programs, ``background(description)``: a program for a CPU,
-        or None.
+        What the runtime starts beside the programs of a run: ``background(description)`` is a
+        :class:`nicbed.host.background.Background`, or None: that of a layer that is built in, if
+        its knobs are as usual. Empty: nothing.
     """
 
     name: str
     title: str
+    _: KW_ONLY
     knobs: "type[Section] | None" = None
     sections: tuple[str, ...] = ()
     costs: str = ""

@@ -2,7 +2,7 @@
 
 from .variants import Variants
 
-ONE_WAY = ("gm", "fm", "mpl", "tcp")
+ONE_WAY = ("gm", "fm", "mpl", "tcp", "raw")
 CAPABLE = {"crowds": "crowds", "one_way": "messages"}
 """What a layer that is not built in must be capable of, by the option that has the part for it."""
 
@@ -11,8 +11,8 @@ def _bench(name: str, nodes: int, title: str, *, am: str = "", via: str = "", cr
            one_way: str = "", mpi: str = "", rpc: str = "") -> Variants:
     """``one_way``: the part for layers whose messages go one way; ``crowds``: for layers of which
     many nodes can send at once."""
-    found = {"am": am or crowds, "via": via or crowds, "gm": crowds, "fm": crowds, "mpi": mpi,
-             "rpc": rpc, **({layer: one_way for layer in ONE_WAY} if one_way else {})}
+    found = {"am": am or crowds, "via": via or crowds, "gm": crowds, "fm": crowds, "raw": crowds,
+             "mpi": mpi, "rpc": rpc, **({layer: one_way for layer in ONE_WAY} if one_way else {})}
     parts = {"crowds": crowds, "one_way": one_way}
     return Variants(name, nodes, title, {layer: part for layer, part in found.items() if part},
                     [(CAPABLE[way], part) for way, part in parts.items() if part])

@@ -41,7 +41,7 @@ def present(build: str) -> bool:
 
 
 def collected(build: str, description: Description) -> Build:
-    """What ``description`` needs, of its simulator's name ``build``, as far as it is in the
+    """Returns what ``description`` needs, of its simulator's name ``build``, as far as it is in the
     cache."""
     places = [_place(build)]
     core = description.nic.processor

@@ -5,7 +5,7 @@ Each error is one line that names the file, the key, the value and the rule.
 
 import copy
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache
 from pathlib import Path
@@ -13,7 +13,8 @@ from typing import Any
 
 from ...layouts.description import Description, Draft, knobs, knobs_by_name
 from ...layouts.description.errors import rule_of, short
-from ...layouts.doors import LAYERS
+from ...layouts.doors import LAYERS, NICS, Layer, NicDesign
+from ...layouts.doors.lazy import resolved
 from ..errors import UserError, nearest
 
 __all__ = ["DEFAULT", "FIT", "acquaint", "check_name", "difference", "find", "fit_table",
@@ -128,8 +129,8 @@ def for_layer(description: Description, layer: str, *, ours: bool = True) -> Des
     Raises
     ------
     UserError
-        The layer needs what the description has not: one line of its ``needs``; or the bus is not
-        coherent, and it flushes no lines.
+        The layer needs what the description has not: one line of its ``needs``; the bus is not
+        coherent, and it flushes no lines; or the NIC has no driver for it.
     """
     found = LAYERS.get(layer)
     name = f"layer {layer}"
@@ -145,9 +146,31 @@ def for_layer(description: Description, layer: str, *, ours: bool = True) -> Des
         flushing = " and ".join(one.name for _, one in LAYERS.working() if one.flushes)
         broken.append(f"bus.coherent = false: layers {flushing} flush lines over firmware tb2 "
                       "(am.firmware), and no other layer does")
-    for line in broken:
+    for line in [*broken, *_misfit(settled, found, name)]:
         raise UserError(line)
     return settled
+
+
+def _misfit(description: Description, layer: Layer, name: str) -> Iterator[str]:
+    """A line if the NIC has no driver for ``layer``, with what would fit."""
+    def kinds(design: NicDesign) -> set[str]:
+        return {kind.__name__ for kind in design.kinds(description)}
+
+    wanted, design = _kinds_of(layer), description.design
+    if not wanted or kinds(design) & {*wanted}:
+        return
+    layers = [one.name for _, one in LAYERS.working() if {*_kinds_of(one)} & kinds(design)
+              and not [*one.needs(description, one.name)]]
+    designs = [one.name for _, one in NICS.working() if kinds(one) & {*wanted}]
+    yield (f"{name} needs a NIC driver of kind {' or '.join(wanted)}, and NIC design "
+           f"{design.name} (nic.design) has {', '.join(sorted(kinds(design))) or 'none'} under "
+           f"this description; would fit: layers {', '.join(layers) or 'none'}; designs "
+           f"{', '.join(designs) or 'none'}")
+
+
+def _kinds_of(layer: Layer) -> list[str]:
+    """Names of the kinds of driver on which ``layer`` can live, best first."""
+    return [resolved(kind).__name__ for kind in layer.drivers]
 
 
 def difference(descriptions: Sequence[Description]) -> dict[str, list[Any]]:

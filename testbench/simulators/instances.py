@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ...layouts.description import MAX_CPUS, Description
-from ...layouts.fabric import MeshPort, Routing, topology
+from ...layouts.fabric import MeshPort, Routing, graph_of
 from ..changes.model import NotKnown
 from ..changes.rewrite import MEMBERS_ONLY, VERSION, checked, evaluate_changes
 from .cache import entry, machine, sources_key, tree_hash
@@ -25,15 +25,15 @@ from .verilator import (
     toolchain,
     verilate,
 )
-from .verilog import SOURCES, instances, module_files, own_files, rtlil, to_verilog
+from .verilog import SOURCES, foreign_sources, module_files, own_files, rtlil, to_verilog
 
 __all__ = ["build_instances", "built_cpus", "topology_options"]
 
 ADDRESSES = 256
 """Numbers that a wire address can have."""
 
-_CLOCKED = re.compile(r"clk_rest|following|leaps|port\d+_to|up(__\d+)?__ready|"
-                      r"down(__\d+)?__(payload|valid)|i__(payload|valid)|o__ready")
+_CLOCKED = re.compile(r"clk_rest|following|leaps|port\d+_to|up__\d+__ready|"
+                      r"down__\d+__(payload|valid)|i__(payload|valid)|o__ready")
 """Inputs of a station or a trunk that change from cycle to cycle, and lead to little logic."""
 
 _SHELL = """module target (input clk);
@@ -55,7 +55,7 @@ def _held(port: str) -> bool:
 
 def topology_options(description: Description) -> list[str]:
     """Command-line options that tell the simulator its topology, and the CPUs of a node."""
-    graph = topology(description)
+    graph = graph_of(description)
     places = ",".join(f"{switch}.{port}" for switch, port in graph.places)
     trunks = ",".join(f"{near[0]}.{near[1]}-{far[0]}.{far[1]}" for near, far in graph.trunks)
     return ["--switches", str(graph.switches), "--routing", graph.routing.value, "--nodes", places,
@@ -78,10 +78,9 @@ _MESH = "mesh_switch"
 
 def _resting(description: Description) -> list[str]:
     """Names of the blocks that rest in the stations of ``description``."""
-    nics = description.node.nics
     if description.via.design != "engine":
         return []
-    return [name if nics == 1 else f"{name}_{nic}" for nic in range(nics) for name in _RESTING]
+    return [f"{name}_{nic}" for nic in range(description.node.nics) for name in _RESTING]
 
 
 def _crossbar(size: int) -> str:
@@ -116,23 +115,22 @@ def _converted_crossbar(size: int, sources: str,
     return core, around
 
 
-def _shortcuts(description: Description, work: Path, wave: bool) -> dict[str, bool]:
+def _shortcuts(description: Description, work: Path, wave: bool, falls: bool) -> dict[str, bool]:
     """What of Verilator's own way of evaluating a station machine.cpp has to keep to. It goes
     around it where this version's names are the ones that it knows: calls the evaluation itself,
-    and at a falling edge, where nothing happens without the clock gate of a NIC processor, only
-    notes that the clocks are low."""
+    and at a falling edge only notes that the clocks are low. With ``falls`` things happen there, as
+    they do with the clock gate of a NIC processor."""
     root = (work / "Vstation___024root.h").read_text()
     known = all(f"__Vtrigprevexpr___TOP__{clock}__0;" in root for clock in ("clk", "clk_rest"))
     named = "void Vstation___024root___eval(Vstation___024root* vlSelf)" in (
         work / "Vstation.cpp").read_text()
-    return {"STATION_FALLS": wave or description.nic.processor != "none" or not known,
+    return {"STATION_FALLS": wave or falls or description.nic.processor != "none" or not known,
             "STATION_FRAME": not named}
 
 
 def _link_ends(nics: int) -> list[str]:
     """Functions for a station's ports to the links of its NICs, which its model has by names."""
-    one = "up" if nics == 1 else "up_0"
-    lines = [f"constexpr size_t FLIT_BYTES = sizeof(Vstation::{one}_payload);"]
+    lines = ["constexpr size_t FLIT_BYTES = sizeof(Vstation::up_0_payload);"]
     for kind, side, name, place in (
             ("CData&", "up", "valid", ""), ("CData&", "up", "ready", ""),
             ("EData*", "up", "payload", "[0]"), ("CData&", "down", "valid", ""),
@@ -143,8 +141,7 @@ def _link_ends(nics: int) -> list[str]:
         lines.append(f"inline {kind} {side}{member}(Vstation& top, unsigned nic) {{")
         lines += [f"    if (nic == {nic}) return {take}top.{side}_{nic}{member}{place};"
                   for nic in range(nics - 1)]
-        last = side if nics == 1 else f"{side}_{nics - 1}"
-        lines += [f"    return {take}top.{last}{member}{place};", "}"]
+        lines += [f"    return {take}top.{side}_{nics - 1}{member}{place};", "}"]
     return lines
 
 
@@ -190,18 +187,19 @@ def build_instances(description: Description, work: Path, wave: str | None, bare
         _MESH: lambda: _converted_crossbar(len(MeshPort), sources, Routing.DISPLACEMENT)}
     objects = work / "objects"
     objects.mkdir()
-    models, own = [], {}
+    models, own, falls = [], {}, False
     with runtime_beside(wave):
         for done, (name, make) in enumerate(makes.items()):
             progress("converting", done, len(makes))
             text, around = make()
             own |= dict.fromkeys(own_files(text, ".cpp"))
+            falls |= any("negedge" in source for source in foreign_sources(text).values())
             partly = _resting(description) if name == "station" else []
             models.append(_model(name, text, around, wave, lambda *_, done=done: progress(
                 "compiling", done, len(makes)), partly))
     (objects / "nicbed_machine.h").write_text(
         _header(sizes, cpus, description.node.nics,
-                _shortcuts(description, models[0], wave is not None)))
+                _shortcuts(description, models[0], wave is not None, falls)))
     shell = []
     if not bare:
         (objects / "target.v").write_text(_SHELL)
@@ -242,8 +240,6 @@ def _model(name: str, text: str, around: str, wave: str | None, progress: Progre
     """The folder with the headers and objects of class ``V{name}``, of the RTLIL ``text`` and the
     Verilog ``around`` it. Many simulators share a class: that of a switch depends on its number of
     ports alone. Of the blocks ``partly`` only what has changed is evaluated."""
-    from ...rtl.processor.core.verilog import CORE_MODULES, core_verilog
-
     tools = toolchain()
 
     def make(work: Path) -> None:
@@ -260,6 +256,6 @@ def _model(name: str, text: str, around: str, wave: str | None, progress: Progre
 
     return entry("model", [
         text, around, str(wave), *partly, str(checked()),
-        *(core_verilog(module) for module in instances(text, CORE_MODULES)),
+        *foreign_sources(text).values(),
         tree_hash([Path(__file__).parent], (".py", ".v", ".h")), tools.version, str(tools.root),
         tools.compiler_version, *tools.compiler, machine()], make)

@@ -1,4 +1,4 @@
-"""What is to be measured: a benchmark, a program, an experiment or the area of a description."""
+"""A measurement to be made: a benchmark, a program, an experiment or the area of a description."""
 
 import importlib
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""What is measured of one description: figures, work of a round trip, a fingerprint of its runs.
+"""Measures one description: figures, work of a round trip, a fingerprint of its runs.
 
 The benchmarks are ``logp`` with few computation times and ``bandwidth`` with two sizes: what they
 leave out gives the same figures within a hundredth, and takes several times as long.

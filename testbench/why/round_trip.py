@@ -66,7 +66,7 @@ class RoundTrip:
 
     @classmethod
     def of(cls, plain: Mapping[str, Any]) -> "RoundTrip":
-        """What :meth:`plain` wrote."""
+        """Returns what :meth:`plain` wrote."""
         return RoundTrip(**read(plain))
 
 

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
+from ..defaults import LAYER
 from ..errors import UserError
 from .local import Progress, described, layer_of, measured
 from .observation import Observation
@@ -13,7 +14,7 @@ from .round_trip import traced, traced_layers
 
 __all__ = ["DEFAULT", "common_layer", "observe", "prepared"]
 
-DEFAULT = "am"
+DEFAULT = LAYER
 """The layer of descriptions, if nobody says otherwise."""
 _REVISION = "@"
 
@@ -43,8 +44,9 @@ def observe(side: str, overrides: Sequence[str], layer: str, progress: Progress)
 
 def prepared(side: str, overrides: Sequence[str], layer: str
              ) -> Callable[[Progress], Observation]:
-    """What measures ``side``: NIC or NIC@REVISION, where NIC is a description's file or name or a
-    result file, whose configuration is measured anew. What is of this revision is checked before.
+    """Returns what measures ``side``: NIC or NIC@REVISION, where NIC is a description's file or
+    name or a result file, whose configuration is measured anew. What is of this revision is checked
+    before.
 
     Raises
     ------

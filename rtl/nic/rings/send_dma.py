@@ -6,16 +6,16 @@ from amaranth.lib.wiring import In, Out
 
 from ....layouts.packet import TRACE_BITS
 from ....layouts.rings import DESCRIPTOR_BYTES, INLINE_BYTES, LINE_BYTES
-from ....layouts.trace import Kind
+from ....layouts.trace import Drop, Kind
 from ...bus.burst import Burst, beats_of
-from ...bus.watch import by_cpu, of_each_cpu
+from ...bus.watch import LineTaken
 from ...parts.aligner import Aligner
 from ...parts.event import EventPort
 from ...parts.flit import Header
 from ...parts.queue import Queue
 from ...parts.sizes import check_power_of_two
 from ..fifos.lanes import DmaLane
-from ..fifos.packet_fifo import REFUSED, PacketFifo
+from ..fifos.packet_fifo import PacketFifo
 from .line_ring import Control, LineRing
 
 __all__ = ["PulledRing", "SendDma", "SendRingRegisters", "send_dma_members"]
@@ -62,7 +62,7 @@ def send_dma_members(coherent: int = 0) -> dict[str, wiring.Member]:
         "idle": Out(1),
         "event": Out(EventPort),
     } | (
-        {"pull": In(PulledRing), "watched": of_each_cpu(In, coherent)} if coherent else {})
+        {"pull": In(PulledRing), "watched": In(LineTaken).array(coherent)} if coherent else {})
 
 
 class SendDma(PacketFifo):
@@ -96,8 +96,7 @@ class SendDma(PacketFifo):
     registers : In(SendRingRegisters)
         The ring's registers.
     pull : In(PulledRing), watched : In(LineTaken)
-        Only with ``coherent``. ``watched``: lines of the ring that CPUs take; of several CPUs an
-        array.
+        Only with ``coherent``. ``watched``, one a CPU: lines of the ring that CPUs take.
     max_beats : In(10)
         Longest burst in beats, at least 1; of a ring of lines at least the 4 of a line.
     now : In(32)
@@ -134,7 +133,7 @@ class SendDma(PacketFifo):
 
     @property
     def coherent(self) -> bool:
-        """Whether the NIC is on the memory bus."""
+        """Tells whether the NIC is on the memory bus."""
         return self._lines is not None
 
     def elaborate(self, platform: object) -> Module:
@@ -178,8 +177,7 @@ class SendDma(PacketFifo):
               arrived: Signal, waits: Signal) -> None:
         """Joins the ring of lines: a line found becomes a descriptor like the others."""
         m.submodules.lines = lines
-        for taken, watched in zip(by_cpu(self.watched, lines.cpus),
-                                  by_cpu(lines.watched, lines.cpus), strict=True):
+        for taken, watched in zip(self.watched, lines.watched, strict=True):
             wiring.connect(m, wiring.flipped(taken), watched)
         ran = Signal()
         ring = self.registers
@@ -463,7 +461,7 @@ class SendDma(PacketFifo):
             with m.State("REFUSED"):
                 with m.If(self.lane.merged == self.registers.done):
                     m.d.comb += [self.lane.skip.eq(1), self.event.valid.eq(1),
-                                 self.event.kind.eq(Kind.DROP), self.event.arg.eq(REFUSED)]
+                                 self.event.kind.eq(Kind.DROP), self.event.arg.eq(Drop.REFUSED)]
                     m.d.comb += finish.eq(1)
                     m.next = "IDLE"
 
@@ -477,7 +475,7 @@ class SendDma(PacketFifo):
 
 
 class _Burst(enum.Enum, shape=3):
-    """What a burst is for: the rest of a fetch is what one burst was too short for."""
+    """The purpose of a burst: the rest of a fetch is what one burst was too short for."""
 
     NONE = 0
     REPORT = 1

@@ -104,7 +104,7 @@ def test_write_keeps_comments(jobs, tmp_path, capsys):
 
 def test_a_knob_that_was_not_there_is_added_with_its_meaning():
     text = rewritten("[cpu]\nload = 1\n", {"cpu.call": 7, "link.bytes_per_cycle": Fraction(3, 5)})
-    assert "call = 7 # CPU cycles: a function call" in text
+    assert "call = 7 # CPU cycles: A function call" in text
     assert 'bytes_per_cycle = "3/5"' in text and text.startswith("[cpu]\nload = 1\n")
 
 

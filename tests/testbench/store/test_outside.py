@@ -25,6 +25,10 @@ class Wire(NicDesign):
     name = "wire_nic"
     title = "a wire"
     knobs = Knobs
+
+    def kinds(self, description):
+        from nicbed.host.nic.kinds import Rings
+        return (Rings,)
 '''
 LAYER = '''
 from nicbed.layouts.doors import Layer
