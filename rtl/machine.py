@@ -20,7 +20,7 @@ from ..layouts.fabric import Topology, topology
 from ..layouts.processor import CRASH_WORDS
 from .bus.memory import MemoryPort
 from .fabric.fabric import Fabric
-from .node.node import HostSide, Node, NodeSide, link_ends
+from .node.node import HostSide, Node, NodeSide
 from .node.shared_nodes import SharedNodes, Turn
 from .parts.timing_registers import TimingRegisters
 from .parts.trace_sink import TRACES, TracePort, TraceSink, expose
@@ -54,7 +54,7 @@ class Machine(wiring.Component):
     trace : :class:`str`
         How events leave: one of TRACES. "ports" only with ``inline``.
     step : :class:`Signal`, optional
-        Clock enable of the enclosing block, for the NIC processors' cores (:class:`Nic`).
+        Clock enable of the enclosing block, for the NICs (:class:`NicDesign`).
     turn : :class:`Turn`, optional
         Selects one of two nodes that share one copy of a node's logic, in domain ``banks``. Only
         with ``inline``.
@@ -249,14 +249,13 @@ class Machine(wiring.Component):
         for number, node in enumerate(nodes):
             connect(m, node.memory, flipped(self.memory[number]))
             nics = description.node.nics
-            for place, link in enumerate(link_ends(node, nics), number * nics):
+            for place, link in enumerate(node.link, number * nics):
                 connect(m, link.tx, fabric.up[place])
                 connect(m, fabric.down[place], link.rx)
                 m.d.comb += link.credit_stall.eq(fabric.credit_stall[place])
-            if nics > 1 and description.node.cpus > 1:
-                m.d.comb += node.cpus.eq(description.node.cpus)
             m.d.comb += [
                 node.node.eq(number),
+                node.cpus.eq(description.node.cpus),
                 node.cycle.eq(keeper.cycle),
                 node.timing.eq(registers.timing),
                 node.trace_enable.eq(self.trace_enable),

@@ -1,11 +1,11 @@
 """A NIC design: what a user writes to plug a NIC in."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..registers import Register
 from .lazy import resolved
-from .trace_block import TraceBlock
+from .trace_block import TraceBlock, block_numbers
 
 if TYPE_CHECKING:
     from amaranth.hdl import Signal
@@ -39,7 +39,8 @@ class NicDesign:
         The blocks of its own that emit events.
     sleeps
         Whether it has an ``idle`` that says that nothing happens until something comes in. Without
-        one its node never sleeps, which costs time of the simulation but no cycle.
+        one its node never sleeps: no cycle changes, but the simulator evaluates the whole node in
+        every cycle, and goes through each of the cycles in which nothing happens anywhere.
     """
 
     name: str
@@ -58,6 +59,12 @@ class NicDesign:
         """The NIC: a component whose signature is ``side``. With ``step`` two nodes share its
         logic, and it steps in the cycles in which ``step`` is high."""
         raise NotImplementedError(f"NIC design {self.name} has no build()")
+
+    def event_blocks(self, nic: "wiring.Component") -> Sequence[int]:
+        """The number of the block of each port of ``events`` of ``nic``, which :meth:`build` made:
+        by default one port for each of :attr:`trace`. Two ports of one block may carry its BEGIN
+        and its END, so that both can happen in one cycle."""
+        return block_numbers(self.trace)
 
     def kinds(self, description: "Description") -> tuple[type, ...]:
         """The kinds of :class:`Driver` that :meth:`driver` offers under ``description``, best

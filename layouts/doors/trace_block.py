@@ -1,8 +1,11 @@
 """A block of a NIC design that emits trace events."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
-__all__ = ["TraceBlock"]
+from ..trace import Block
+
+__all__ = ["TraceBlock", "block_numbers"]
 
 
 @dataclass(frozen=True)
@@ -19,9 +22,15 @@ class TraceBlock:
     doc
         What BEGIN and END bracket, and what ``arg`` is.
 
-    Its number is given out: that of the first one is the one behind the last Block.
+    Its number is given out (:func:`block_numbers`).
     """
 
     name: str
     stage: str
     doc: str
+
+
+def block_numbers(blocks: Iterable[TraceBlock]) -> tuple[int, ...]:
+    """The number of each of the ``blocks`` of a design in events: that of the first one is the one
+    behind the last Block."""
+    return tuple(number for number, _ in enumerate(blocks, max(Block) + 1))

@@ -1,7 +1,5 @@
 """Watches a range of host memory for lines that a CPU takes for writing."""
 
-from typing import Any
-
 from amaranth.hdl import Module
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
@@ -9,23 +7,13 @@ from amaranth.lib.wiring import In, Out
 from ...layouts.trace import Block, Kind
 from ..parts.event import EventPort
 
-__all__ = ["LineTaken", "Watch", "by_cpu", "of_each_cpu"]
+__all__ = ["LineTaken", "Watch"]
 
 LineTaken = wiring.Signature({
     "valid": Out(1),
     "address": Out(32),
 })
 """In a cycle with ``valid`` a CPU takes the line at ``address`` for writing (:class:`HostPort`)."""
-
-
-def of_each_cpu(flow: Any, cpus: int) -> Any:
-    """A member ``flow`` of LineTaken for each of ``cpus`` CPUs: with several an array."""
-    return flow(LineTaken) if cpus == 1 else flow(LineTaken).array(cpus)
-
-
-def by_cpu(member: Any, cpus: int) -> list[Any]:
-    """The ports of such a ``member``, CPU by CPU."""
-    return [member] if cpus == 1 else list(member)
 
 
 class Watch(wiring.Component):

@@ -15,7 +15,7 @@ from ..cpu.mailbox import add_mailboxes, mailbox_ports
 from ..cpu.port_members import PHASE_BITS
 from ..fabric.faults import FaultInjector
 from ..fabric.link import Link
-from ..node.node import Node, link_ends
+from ..node.node import Node
 from ..parts.flit import FlitStream
 from ..parts.least import least
 from ..parts.timing import Timing
@@ -52,11 +52,11 @@ class Station(wiring.Component):
         The cycle that the next edge begins.
     timing : ``In(Timing)``
         The timing registers. Constant outside reset.
-    trace_enable : ``In(1)``, profile_enable : ``In(1)``, number : ``In(8)``, draws : ``In(32)``
-        Whether to trace and to profile; the node's number; what :class:`FaultInjector` calls
-        ``draws``, one a NIC. Constant outside reset.
-    up : ``Out(FlitStream)``, down : ``In(FlitStream)``
-        To the switch and from it. With several NICs ``draws``, ``up`` and ``down`` are arrays.
+    trace_enable, profile_enable : ``In(1)``, number : ``In(8)``, draws : ``In(32)``, one a NIC
+        Whether to trace and to profile; the node's number; of each NIC what :class:`FaultInjector`
+        calls ``draws``. Constant outside reset.
+    up : ``Out(FlitStream)``, down : ``In(FlitStream)``, one of each a NIC
+        To the switch and from it.
     cpus : ``In(4)``
         Only where more than one is built: how many host ports there are. To those beyond no block
         is given, and nothing waits for them. Constant outside reset.
@@ -89,8 +89,7 @@ class Station(wiring.Component):
         self._node = Node(description=description, gated=True, cpus=cpus)
         ports = len(self._node.cpu)
 
-        def each(flow: Any) -> Any:
-            return flow if description.node.nics == 1 else flow.array(description.node.nics)
+        nics = description.node.nics
         super().__init__({
             "clk_rest": In(1),
             "following": In(64),
@@ -98,9 +97,9 @@ class Station(wiring.Component):
             "trace_enable": In(1),
             "profile_enable": In(1),
             "number": In(8),
-            "draws": each(In(32)),
-            "up": each(Out(FlitStream)),
-            "down": each(In(FlitStream)),
+            "draws": In(32).array(nics),
+            "up": Out(FlitStream).array(nics),
+            "down": In(FlitStream).array(nics),
             **({"cpus": In(range(MAX_CPUS + 1))} if ports > 1 else {}),
             **mailbox_ports(ports),
             "leaps": In(ports),
@@ -136,19 +135,16 @@ class Station(wiring.Component):
         connect(m, node.memory, memory.port)
         timing = self.timing
         nics = description.node.nics
-        ends = [(self.up, self.down, self.draws)] if nics == 1 else list(
-            zip(self.up, self.down, self.draws, strict=True))
-        sources: list[tuple[Any, Block, str, Any]] = []
-        for number, (link, (up, down, draws)) in enumerate(zip(link_ends(node, nics), ends,
-                                                               strict=True)):
+        sources: list[tuple[Any, Block, int, Any]] = []
+        for number, (link, up, down, draws) in enumerate(zip(node.link, self.up, self.down,
+                                                             self.draws, strict=True)):
             injector = FaultInjector(mtu=description.nic.mtu)
             uplink = Link(buffer=description.link.buffer, pipeline=SWITCH_PIPELINE)
             downlink = Link(buffer=description.link.buffer)
-            which, address = ("", self.number) if nics == 1 else (
-                f"_{number}", self.number * nics + number)
-            m.submodules[f"faults{which}"] = rest(injector)
-            m.submodules[f"uplink{which}"] = rest(uplink)
-            m.submodules[f"downlink{which}"] = rest(downlink)
+            address = self.number * nics + number
+            m.submodules[f"faults_{number}"] = rest(injector)
+            m.submodules[f"uplink_{number}"] = rest(uplink)
+            m.submodules[f"downlink_{number}"] = rest(downlink)
             connect(m, link.tx, injector.i)
             connect(m, injector.o, uplink.i)
             connect(m, uplink.o, flipped(up))
@@ -161,20 +157,19 @@ class Station(wiring.Component):
                 *(part.timing.eq(timing) for part in (injector, uplink, downlink)),
                 *(part.now.eq(cycle) for part in (injector, uplink, downlink)),
             ]
-            sources += [(injector, Block.FAULT, which, address),
-                        (uplink, Block.SEND_LINK, which, address),
-                        (downlink, Block.RECEIVE_LINK, which, address)]
+            sources += [(injector, Block.FAULT, number, address),
+                        (uplink, Block.SEND_LINK, number, address),
+                        (downlink, Block.RECEIVE_LINK, number, address)]
         m.d.comb += [
             memory.node.eq(self.number),
             node.timing.eq(timing),
             node.clk_rest.eq(self.clk_rest),
             node.node.eq(self.number),
+            node.cpus.eq(self.cpus if len(node.cpu) > 1 else 1),
             node.cycle.eq(cycle),
             node.trace_enable.eq(self.trace_enable),
             node.profile_enable.eq(self.profile_enable),
         ]
-        if nics > 1 and len(node.cpu) > 1:
-            m.d.comb += node.cpus.eq(self.cpus)
 
         add_mailboxes(m, self, node.cpu)
 
@@ -204,9 +199,9 @@ class Station(wiring.Component):
                 cpu.spin.to.eq(getattr(self, f"port{number}_to")),
                 cpu.spin.following.eq(self.following),
             ]
-        for part, block, which, address in sources:
+        for part, block, number, address in sources:
             sink = TraceSink(block=block)
-            m.submodules[f"trace_{block.name.lower()}{which}"] = rest(sink)
+            m.submodules[f"trace_{block.name.lower()}_{number}"] = rest(sink)
             connect(m, part.event, sink.event)
             m.d.comb += [
                 sink.enable.eq(self.trace_enable),

@@ -1,8 +1,22 @@
 """Today's NIC as an object at the door: rings, windows, a VI engine or a processor."""
 
+from typing import TYPE_CHECKING, cast
+
 from ...layouts.doors import NicDesign
+from ...layouts.doors.lazy import resolved
+
+if TYPE_CHECKING:
+    from amaranth.hdl import Signal
+    from amaranth.lib import wiring
+
+    from ...layouts.description import Description
+    from ...layouts.trace import Block
+    from ..node.nic_side import NicSide
+    from .nic import Nic
 
 __all__ = ["DESIGN", "Rings"]
+
+_NIC = "nicbed.rtl.nic.nic:Nic"
 
 
 class Rings(NicDesign):
@@ -10,6 +24,16 @@ class Rings(NicDesign):
 
     name = "rings"
     title = "send and receive rings and windows; a VI engine or a processor beside them"
+
+    def side(self, description: "Description", cpus: int) -> "NicSide":
+        return resolved("nicbed.rtl.nic.nic:nic_side")(description, cpus)
+
+    def build(self, description: "Description", side: "NicSide", *,
+              step: "Signal | None" = None) -> "Nic":
+        return resolved(_NIC)(description=description, cpus=side.cpus, step=step)
+
+    def event_blocks(self, nic: "wiring.Component") -> "tuple[Block, ...]":
+        return cast("Nic", nic).event_sources
 
 
 DESIGN = Rings()

@@ -2,23 +2,18 @@
 
 from functools import reduce
 from operator import or_
-from typing import Any
 
 from amaranth.hdl import C, Cat, Module, Mux, Signal
 from amaranth.lib import data, wiring
-from amaranth.lib.wiring import In, Out, connect, flipped
+from amaranth.lib.wiring import connect, flipped
 
 from ...layouts.description import Description
 from ...layouts.packet import Protocol
 from ...layouts.processor import CRASH
 from ...layouts.rings import LINE_BYTES
 from ...layouts.trace import Block, Kind
-from ..bus.burst import Burst
-from ..bus.pio import PioTarget
-from ..bus.watch import Watch, by_cpu, of_each_cpu
-from ..node.nic_side import LinkSide, ProcessorSide
-from ..parts.event import EventPort
-from ..parts.timing import Timing
+from ..bus.watch import Watch
+from ..node.nic_side import NicSide
 from ..processor.processor import Processor
 from ..vi.engine import Engine
 from .crc import CrcAppend, CrcCheck
@@ -33,10 +28,41 @@ from .rings.no_send_dma import NoSendDma
 from .rings.receive_dma import ReceiveDma
 from .rings.send_dma import SendDma
 
-__all__ = ["Nic"]
+__all__ = ["Nic", "nic_side"]
 
 _EVENT_SOURCES = (Block.SEND_PIO, Block.SEND_PIO, Block.SEND_DMA, Block.RECEIVE_LINK,
                   Block.RECEIVE_LINK, Block.RECEIVE_DMA, Block.RECEIVE_PIO, Block.RECEIVE_PIO)
+
+
+def _has_engine(description: Description) -> bool:
+    return description.via.design == "engine"
+
+
+def _has_processor(description: Description) -> bool:
+    return description.nic.processor != "none"
+
+
+def _watched(description: Description) -> list[str]:
+    """For what the CPUs' lines are watched on the memory bus."""
+    if description.nic.attachment != "memory_bus":
+        return []
+    wanted = {"ring": description.nic.send_ring > 0, "range": _has_processor(description)}
+    return [name for name, there in wanted.items() if there]
+
+
+def event_sources(description: Description, cpus: int) -> tuple[Block, ...]:
+    """The block behind each port of ``events`` of a :class:`Nic`."""
+    return (*_EVENT_SOURCES,
+            *(Engine.event_sources if _has_engine(description) else ()),
+            *(Processor.event_sources if _has_processor(description) else ()),
+            *(Watch.event_source,) * (len(_watched(description)) * cpus))
+
+
+def nic_side(description: Description, cpus: int) -> NicSide:
+    """The socket of a :class:`Nic`."""
+    dma = 2 + (Engine.DMA if _has_engine(description) else 0) + (
+        Processor.DMA if _has_processor(description) else 0)
+    return NicSide(dma=dma, cpus=cpus, events=len(event_sources(description, cpus)))
 
 
 class Nic(wiring.Component):
@@ -69,31 +95,10 @@ class Nic(wiring.Component):
     cpus : int
         CPUs whose lines are watched on the memory bus.
 
-    Members
-    -------
-    pio : In(PioTarget)
-        From the host bus; always ready, and an answer comes in the next cycle.
-    dma : Out(Burst), an array
-        To host memory: the send ring's, the receive ring's, then the VI engine's or the
-        processor's. All may be busy at the same time.
-    link : Out(LinkSide)
-        The link.
-    irq : Out(1)
-        Interrupt line, a level.
-    node : In(8)
-        This node's number.
-    timing : In(Timing)
-        ``bus.max_burst`` and ``nic.overflow`` are used here.
-    cycle : In(64)
-        Cycle counter.
-    taken : In(LineTaken)
-        Lines of host memory that CPUs take for writing; of several CPUs an array.
-    processor : Out(ProcessorSide)
-        The NIC processor, for the run: 0 without one.
-    idle : Out(1)
-        Nothing changes here until something comes in.
-    events : Out(EventPort), an array
-        Of the blocks in :attr:`event_sources`.
+    Its signature is :class:`~nicbed.rtl.node.nic_side.NicSide`, always ready for accesses and with
+    answers in the next cycle. Ports of ``dma``: the send ring's, the receive ring's, then the VI
+    engine's or the processor's; all may be busy at the same time. ``bus.max_burst`` and
+    ``nic.overflow`` of ``timing`` are used.
     """
 
     def __init__(self, *, description: Description, step: Signal | None = None,
@@ -101,48 +106,18 @@ class Nic(wiring.Component):
         if not isinstance(description, Description):
             raise TypeError(f"description must be a Description, not {description!r}")
         self._description = description
-        self._engine = None
-        self._event_sources = _EVENT_SOURCES
-        if description.via.design == "engine":
-            self._engine = Engine(description=description)
-            self._event_sources += self._engine.event_sources
-        self._processor = None
-        if description.nic.processor != "none":
-            self._processor = Processor(description=description, step=step)
-            self._event_sources += self._processor.event_sources
+        self._event_sources = event_sources(description, cpus)
+        self._engine = Engine(description=description) if _has_engine(description) else None
+        self._processor = (Processor(description=description, step=step)
+                           if _has_processor(description) else None)
         # Watches by what they watch for, one a CPU.
-        self._watches: dict[str, list[Watch]] = {}
-        self._cpus = cpus if description.nic.attachment == "memory_bus" else 1
-        if description.nic.attachment == "memory_bus":
-            if description.nic.send_ring:
-                self._watches["ring"] = [Watch() for _ in range(cpus)]
-            if self._processor is not None:
-                self._watches["range"] = [Watch() for _ in range(cpus)]
-            self._event_sources += (Watch.event_source,) * len(self._watches) * cpus
-        attached = self._engine or self._processor
-        super().__init__({
-            "pio": In(PioTarget),
-            "dma": Out(Burst()).array(2 + (attached.DMA if attached else 0)),
-            "link": Out(LinkSide()),
-            "irq": Out(1),
-            "node": In(8),
-            "timing": In(Timing),
-            "cycle": In(64),
-            "taken": of_each_cpu(In, self._cpus),
-            "processor": Out(ProcessorSide),
-            "idle": Out(1),
-            "events": Out(EventPort).array(len(self._event_sources)),
-        })
+        self._watches = {name: [Watch() for _ in range(cpus)] for name in _watched(description)}
+        super().__init__(nic_side(description, cpus))
 
     @property
     def description(self) -> Description:
         """What it was made from."""
         return self._description
-
-    @property
-    def taken_by(self) -> list[Any]:
-        """The ports of ``taken``, CPU by CPU."""
-        return by_cpu(self.taken, self._cpus)
 
     @property
     def event_sources(self) -> tuple[Block, ...]:
@@ -159,7 +134,7 @@ class Nic(wiring.Component):
         if nic.send_ring:
             send_dma: SendDma | NoSendDma = SendDma(
                 fifo_bytes=nic.send_fifo, mtu=nic.mtu, ring=nic.send_ring,
-                coherent=self._cpus if coherent else 0)
+                coherent=len(self.taken) if coherent else 0)
         else:
             send_dma = NoSendDma()
         m.submodules.send_dma = send_dma
@@ -277,14 +252,12 @@ class Nic(wiring.Component):
     def _watch(self, m: Module, send_dma: SendDma | NoSendDma) -> None:
         """Joins what sees the CPUs take lines, on the memory bus."""
         for name, watches in self._watches.items():
-            for cpu, (watch, taken) in enumerate(zip(watches, self.taken_by, strict=True)):
-                one = f"watch_{name}" if self._cpus == 1 else f"watch_{name}_{cpu}"
-                m.submodules[one] = watch
+            for cpu, (watch, taken) in enumerate(zip(watches, self.taken, strict=True)):
+                m.submodules[f"watch_{name}_{cpu}"] = watch
                 connect(m, flipped(taken), watch.taken)
             if name == "ring":
                 ring, pull = send_dma.registers, send_dma.pull
-                for watch, watched in zip(watches, by_cpu(send_dma.watched, self._cpus),
-                                          strict=True):
+                for watch, watched in zip(watches, send_dma.watched, strict=True):
                     connect(m, watch.watched, watched)
                     m.d.comb += [
                         watch.base.eq(ring.base),

@@ -1,47 +1,28 @@
 """A node: host ports, buses, memory controller and NICs."""
 
+from collections.abc import Callable
 from functools import reduce
 from operator import or_
-from typing import Any, NamedTuple
+from typing import Any
 
-from amaranth.hdl import Cat, ClockDomain, DomainRenamer, Module, ResetSignal, Signal, Value
+from amaranth.hdl import Cat, ClockDomain, Const, DomainRenamer, Module, ResetSignal, Signal, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
 from ...layouts.description import MAX_CPUS, Description
+from ...layouts.doors import NICS
 from ...layouts.processor import CRASH_WORDS
 from ..bus.bus import Bus
 from ..bus.memory import MemoryController, MemoryPort
 from ..cpu.host_port import HostPort, join_ports
 from ..cpu.port_members import HostSide
-from ..nic.nic import Nic
-from ..parts.flit import FlitStream
 from ..parts.timing import Timing
 from ..parts.trace_sink import TRACES, TracePort, TraceSink, expose
+from .dma_adapter import DmaAdapter
+from .link_adapter import LinkAdapter
+from .nic_side import LinkSide
 
-__all__ = ["HostSide", "LinkEnd", "NodeSide", "Node", "link_ends", "link_members"]
-
-
-def link_members(nics: int) -> dict[str, Any]:
-    """Members of a node for the links of its ``nics`` NICs: with several, arrays."""
-    def each(flow: Any) -> Any:
-        return flow if nics == 1 else flow.array(nics)
-    return {"tx": each(Out(FlitStream)), "rx": each(In(FlitStream)), "credit_stall": each(In(1))}
-
-
-class LinkEnd(NamedTuple):
-    """The ports of a node for the link of one NIC."""
-
-    tx: Any
-    rx: Any
-    credit_stall: Any
-
-
-def link_ends(node: Any, nics: int) -> list[LinkEnd]:
-    """The ports of ``node`` for the link of each of its ``nics`` NICs."""
-    if nics == 1:
-        return [LinkEnd(node.tx, node.rx, node.credit_stall)]
-    return [LinkEnd(*ends) for ends in zip(node.tx, node.rx, node.credit_stall, strict=True)]
+__all__ = ["HostSide", "Node", "NodeSide"]
 
 
 def NodeSide(description: Description, cpus: int | None = None) -> wiring.Signature:
@@ -49,8 +30,8 @@ def NodeSide(description: Description, cpus: int | None = None) -> wiring.Signat
     return wiring.Signature({
         "cpu": In(HostSide).array(cpus or description.node.cpus),
         "memory": Out(MemoryPort(description.memory.bytes // 8)),
-        **link_members(description.node.nics),
-        **({"cpus": In(range(MAX_CPUS + 1))} if _steers(description, cpus) else {}),
+        "link": Out(LinkSide()).array(description.node.nics),
+        "cpus": In(range(MAX_CPUS + 1)),
         "node": In(8),
         "cycle": In(64),
         "timing": In(Timing),
@@ -64,28 +45,23 @@ def NodeSide(description: Description, cpus: int | None = None) -> wiring.Signat
     })
 
 
-def _steers(description: Description, cpus: int | None) -> bool:
-    """Whether there are several NICs and several CPUs that they could interrupt."""
-    return description.node.nics > 1 and (cpus or description.node.cpus) > 1
-
-
-def _interrupts(cpu: int, nic: int, cpus: Value) -> Value:
-    """Whether NIC ``nic`` interrupts CPU ``cpu`` of ``cpus``."""
-    return cpus.matches(*(count for count in range(1, MAX_CPUS + 1) if nic % count == cpu))
-
-
 class Node(wiring.Component):
-    """The host ports of a node on its bus, with the memory controller and the NIC.
+    """The host ports of a node, its memory controller, and its NICs, each behind a bus.
+
+    The NICs are made by the design that ``nic.design`` names, and are known by
+    :class:`~.nic_side.NicSide` alone. Wide ports and links of theirs are joined by
+    :class:`~.dma_adapter.DmaAdapter` and :class:`~.link_adapter.LinkAdapter`.
 
     The memory itself is outside and the node's number is an input, so that all nodes are one
-    module. Initiators on the bus, in order: the host ports, the NIC's send DMA, its receive DMA,
-    and the DMA of its VI engine or processor. At the memory controller: the bus, then the host
-    ports, then their buffers for block stores.
+    module. Initiators on a bus, in order: the host ports, the DMA ports of the NIC. At the memory
+    controller: the buses, then the host ports, then their buffers for block stores.
 
-    With ``node.nics`` above 1 each NIC has a bus of its own, which all host ports are on, and a
-    wire address: NIC ``k`` of node ``n`` has ``n * node.nics + k``. It interrupts CPU ``k`` modulo
-    the number of CPUs; one NIC alone interrupts all CPUs. The events of a NIC and of its bus have
-    its wire address, those of the memory controller the node's number.
+    All host ports are on the bus of each NIC. NIC ``k`` of node ``n`` has the wire address
+    ``n * node.nics + k``. The events of a NIC and of its bus have this address, those of the memory
+    controller the node's number.
+
+    A NIC alone with one interrupt line interrupts all CPUs. Otherwise line ``i`` of NIC ``k``
+    interrupts CPU ``k + i`` modulo the number of CPUs.
 
     Parameters
     ----------
@@ -96,7 +72,7 @@ class Node(wiring.Component):
     trace : :class:`str`
         How events leave: one of TRACES.
     step : :class:`Signal`, optional
-        Clock enable of the enclosing block, for the NIC processor's core (:class:`Nic`).
+        Clock enable of the enclosing block, for the NIC (:class:`NicDesign`).
     cpus : :class:`int`, optional
         Host ports, at least ``node.cpus``, which is the default. Those beyond get no block; they
         change no cycle of the others.
@@ -107,11 +83,10 @@ class Node(wiring.Component):
         The host ports' environment.
     memory : ``Out(MemoryPort)``
         Host memory.
-    tx : ``Out(FlitStream)``, rx : ``In(FlitStream)``, credit_stall : ``In(1)``
-        The NIC's links; with several NICs arrays.
+    link : ``Out(LinkSide())``, one a NIC
+        The NICs' links.
     cpus : ``In(4)``
-        Only with several NICs and several host ports: how many of the host ports are CPUs.
-        Constant outside reset.
+        How many of the host ports are CPUs. Constant outside reset.
     node : ``In(8)``
         The node's number.
     cycle : ``In(64)``, timing : ``In(Timing)``, trace_enable : ``In(1)``
@@ -123,7 +98,7 @@ class Node(wiring.Component):
     wake : ``Out(1)``
         ``clk_rest`` must have the next edge.
     idle : ``Out(1)``
-        Buses, memory and NICs are idle: only a host port or ``rx`` can change them.
+        Buses, memory and NICs are idle: only a host port or a link can change them.
     trace : ``Out(TracePort)``, one a source of events
         Only where ``trace`` is "ports".
 
@@ -144,15 +119,25 @@ class Node(wiring.Component):
         self._description = description
         self._gated = gated
         self._cpus = cpus or description.node.cpus
-        self._nics = [Nic(description=description, step=step, cpus=self._cpus)
+        self._design = design = NICS.get(getattr(description.nic, "design", "rings"))
+        self._side = side = design.side(description, self._cpus)
+        self._nics = [design.build(description, side, step=step)
                       for _ in range(description.node.nics)]
+        for nic in self._nics:
+            if nic.signature != side:
+                raise TypeError(f"build() of NIC design {design.name!r} must make a component "
+                                f"of signature {side!r}, not {nic.signature!r}")
         if self._cpus < description.node.cpus:
             raise ValueError(f"cpus must be at least node.cpus = {description.node.cpus}, "
                              f"not {cpus}")
-        self._buses = [Bus(ports=self._cpus, engines=len(nic.dma),
-                           pio_width=description.bus.pio_width) for nic in self._nics]
+        self._blocks = design.event_blocks(self._nics[0])
+        if len(self._blocks) != side.events:
+            raise ValueError(f"NIC design {design.name!r} names blocks of {len(self._blocks)} "
+                             f"ports of events, and its side has {side.events}")
+        self._buses = [Bus(ports=self._cpus, engines=side.dma,
+                           pio_width=description.bus.pio_width) for _ in self._nics]
         self._traced = trace == "ports"
-        sources = sum(len(unit.event_sources) for unit in (*self._nics, *self._buses))
+        sources = len(self._nics) * (side.events + len(Bus.event_sources))
         if self._cpus > 1:
             sources += len(MemoryController.event_sources)
         super().__init__(wiring.Signature({
@@ -173,14 +158,9 @@ class Node(wiring.Component):
             m.domains.rest = domain = ClockDomain(async_reset=True, local=True)
             m.d.comb += [domain.clk.eq(self.clk_rest), domain.rst.eq(ResetSignal())]
         nics, buses = self._nics, self._buses
-        several = len(nics) > 1
-
-        def name(unit: str, number: int) -> str:
-            return f"{unit}_{number}" if several else unit
-
         for number, (nic, bus) in enumerate(zip(nics, buses, strict=True)):
-            m.submodules[name("nic", number)] = rest(nic)
-            m.submodules[name("bus", number)] = rest(bus)
+            m.submodules[f"nic_{number}"] = rest(nic)
+            m.submodules[f"bus_{number}"] = rest(bus)
         block_stores = description.cpu.copy_by == "block"
         controller = MemoryController(initiators=len(buses) + self._cpus, traced=self._cpus > 1,
                                       words=description.memory.bytes // 8,
@@ -188,41 +168,41 @@ class Node(wiring.Component):
         m.submodules.controller = rest(controller)
 
         connect(m, controller.port, flipped(self.memory))
-        addresses = [self.node * len(nics) + number if several else self.node
-                     for number in range(len(nics))]
-        for number, (nic, bus, link) in enumerate(zip(nics, buses, link_ends(self, len(nics)),
-                                                      strict=True)):
+        addresses = [self.node * len(nics) + number for number in range(len(nics))]
+        idle = [controller.idle]
+        for number, (nic, bus) in enumerate(zip(nics, buses, strict=True)):
             connect(m, bus.memory, controller.burst[number])
             connect(m, bus.pio, nic.pio)
-            for burst, port in zip(nic.dma, bus.engine, strict=True):
-                connect(m, burst, port)
-            connect(m, nic.link.tx, flipped(link.tx))
-            connect(m, flipped(link.rx), nic.link.rx)
             m.d.comb += [
                 nic.node.eq(addresses[number]),
                 nic.cycle.eq(self.cycle),
                 nic.timing.eq(self.timing),
-                nic.link.credit_stall.eq(link.credit_stall),
                 nic.processor.profile.eq(self.profile_enable),
                 bus.timing.eq(self.timing),
                 controller.lock[number].eq(0),
             ]
+            idle += [bus.idle, nic.idle if self._design.sleeps else Const(0),
+                     *self._memory_and_link(m, number, self.link[number], rest)]
         events = [event for unit in (*buses, *nics) for event in unit.events]
-        self._crashes(m)
         m.d.comb += [
             controller.timing.eq(self.timing),
             self.wake.eq(~self.idle | Cat(event.valid for event in events).any()
                          | Cat(burst.request.valid for burst in controller.burst[len(buses):]).any()
-                         | reduce(or_, (taken.valid for taken in nics[0].taken_by))),
-            self.idle.eq(Cat(*(nic.idle for nic in nics), *(bus.idle for bus in buses),
-                             controller.idle).all()),
+                         | reduce(or_, (taken.valid for taken in nics[0].taken))),
+            self.idle.eq(Cat(idle).all()),
         ]
+        with m.If(Cat(nic.processor.crashed for nic in nics).any()):
+            m.d.comb += self.crashed.eq(1)
+        for nic in reversed(nics):
+            with m.If(nic.processor.crashed):
+                m.d.comb += self.crash.eq(nic.processor.crash)
 
         peers = self._cpus - 1
+        coherent = description.nic.attachment == "memory_bus"
         ports = [HostPort(posted_writes=description.bus.posted_writes,
                           cache_lines=description.cpu.cache_lines, source=len(buses) + number,
                           peers=peers, line_bytes=description.cpu.line_bytes, nics=len(nics),
-                          coherent=description.nic.attachment == "memory_bus",
+                          coherent=coherent,
                           owned_swaps=description.cpu.cas_place == "cache",
                           block_stores=block_stores, beat_bytes=description.memory.width,
                           flushes=not description.bus.coherent,
@@ -232,7 +212,7 @@ class Node(wiring.Component):
             join_ports(m, ports)
         for number, (cpu, port) in enumerate(zip(self.cpu, ports, strict=True)):
             m.submodules[f"port_{number}"] = port
-            for bus, pio in zip(buses, port.pio if several else [port.pio], strict=True):
+            for bus, pio in zip(buses, [port.pio] if len(buses) == 1 else port.pio, strict=True):
                 connect(m, pio, bus.port[number])
             connect(m, port.memory, controller.burst[len(buses) + number])
             m.d.comb += [
@@ -247,29 +227,58 @@ class Node(wiring.Component):
                 connect(m, port.block_memory, controller.burst[writer])
                 m.d.comb += controller.lock[writer].eq(0)
             if peers:
-                with m.If(controller.snoop.source >= len(buses) if several
-                          else controller.snoop.source != 0):
+                with m.If(controller.snoop.source >= len(buses)):
                     m.d.comb += port.snoop.valid.eq(0)
             connect(m, flipped(cpu), port.host)
-            with m.If(port.taken.valid):
-                for nic in nics:
-                    taken = nic.taken_by[number % len(nic.taken_by)]
-                    m.d.comb += [taken.valid.eq(1), taken.address.eq(port.taken.address)]
+            if coherent:
+                m.d.comb += [value for nic in nics for value in (
+                    nic.taken[number].valid.eq(port.taken.valid),
+                    nic.taken[number].address.eq(port.taken.address))]
 
-        units: list[tuple[Any, str, Any]] = [
-            *((bus, name("bus", number), addresses[number]) for number, bus in enumerate(buses)),
-            *((nic, name("nic", number), addresses[number]) for number, nic in enumerate(nics))]
-        if peers:
-            units.append((controller, "memory", self.node))
+        self._trace(m, controller, addresses, rest)
+        return m
+
+    def _memory_and_link(self, m: Module, number: int, link: Any,
+                         rest: Callable[[Any], Any]) -> list[Value]:
+        """Joins the DMA ports of a NIC to its bus, and the NIC to ``link``; whether what is between
+        them is idle."""
+        nic, bus, idle = self._nics[number], self._buses[number], []
+        for place, (burst, engine) in enumerate(zip(nic.dma, bus.engine, strict=True)):
+            if (self._side.width, self._side.tags) != (8, 1):
+                adapter = DmaAdapter(width=self._side.width, tags=self._side.tags)
+                m.submodules[f"dma_{number}_{place}"] = rest(adapter)
+                connect(m, burst, adapter.nic)
+                idle.append(adapter.idle)
+                burst = adapter.bus
+            connect(m, burst, engine)
+        side = nic.link
+        if self._side.link_width != 8:
+            adapter = LinkAdapter(width=self._side.link_width)
+            m.submodules[f"link_{number}"] = rest(adapter)
+            connect(m, side, adapter.nic)
+            idle.append(adapter.idle)
+            side = adapter.link
+        connect(m, side, flipped(link))
+        return idle
+
+    def _trace(self, m: Module, controller: MemoryController, addresses: list[Value],
+               rest: Callable[[Any], Any]) -> None:
+        """The exits of the events of buses, NICs and memory controller."""
+        units: list[tuple[str, Any, Any, Any]] = [
+            *((f"bus_{number}", Bus.event_sources, bus.events, addresses[number])
+              for number, bus in enumerate(self._buses)),
+            *((f"nic_{number}", self._blocks, nic.events, addresses[number])
+              for number, nic in enumerate(self._nics))]
+        if self._cpus > 1:
+            units.append(("memory", controller.event_sources, controller.events, self.node))
         if self._traced:
-            sources = [(*source, place) for unit, _, place in units
-                       for source in zip(unit.event_sources, unit.events, strict=True)]
+            sources = [(*source, place) for _, blocks, events, place in units
+                       for source in zip(blocks, events, strict=True)]
             for (block, event, place), trace in zip(sources, self.trace, strict=True):
                 expose(m, event, trace, node=place, block=block)
-            return m
-        for unit, label, place in units:
-            for number, (block, event) in enumerate(zip(unit.event_sources, unit.events,
-                                                        strict=True)):
+            return
+        for label, blocks, events, place in units:
+            for number, (block, event) in enumerate(zip(blocks, events, strict=True)):
                 sink = TraceSink(block=block)
                 m.submodules[f"{label}_trace_{number}"] = rest(sink)
                 connect(m, event, sink.event)
@@ -278,23 +287,13 @@ class Node(wiring.Component):
                     sink.cycle.eq(self.cycle),
                     sink.node.eq(place),
                 ]
-        return m
-
-    def _crashes(self, m: Module) -> None:
-        """Crashes of the NICs' processors: of several in one cycle that of the first NIC."""
-        if len(self._nics) == 1:
-            side = self._nics[0].processor
-            m.d.comb += [self.crashed.eq(side.crashed), self.crash.eq(side.crash)]
-            return
-        for nic in reversed(self._nics):
-            with m.If(nic.processor.crashed):
-                m.d.comb += [self.crashed.eq(1), self.crash.eq(nic.processor.crash)]
 
     def _interrupt(self, cpu: int) -> Value:
         """The interrupt line of ``cpu``."""
-        if len(self._nics) == 1:
-            return self._nics[0].irq
-        if self._cpus == 1:
-            return Cat(nic.irq for nic in self._nics).any()
-        return Cat(nic.irq & _interrupts(cpu, number, self.cpus)
-                   for number, nic in enumerate(self._nics)).any()
+        lines = [(number + line, nic.irq[line]) for number, nic in enumerate(self._nics)
+                 for line in range(self._side.irqs)]
+        if self._cpus == 1 or len(lines) == 1:
+            return Cat(line for _, line in lines).any()
+        return Cat(line & self.cpus.matches(*(count for count in range(1, MAX_CPUS + 1)
+                                              if place % count == cpu))
+                   for place, line in lines).any()

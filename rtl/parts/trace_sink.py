@@ -7,6 +7,7 @@ from amaranth.lib.wiring import In, Out
 from ...layouts.packet import TRACE_BITS
 from ...layouts.trace import ARG_BITS, Block, Kind
 from .event import EventPort
+from .sizes import check_count
 
 __all__ = ["TRACES", "TracePort", "TraceSink", "expose"]
 
@@ -25,14 +26,14 @@ TracePort = wiring.Signature({
 
 
 def expose(m: Module, event: wiring.PureInterface, trace: wiring.PureInterface, *, node: ValueLike,
-           block: Block) -> None:
-    """Show on ``trace``, a :data:`TracePort`, ``event``: an :data:`EventPort` of ``block`` at
-    ``node``."""
+           block: int) -> None:
+    """Show on ``trace``, a :data:`TracePort`, ``event``: an :data:`EventPort` of the block with
+    number ``block`` at ``node``."""
     m.d.comb += [
         *(getattr(trace, name).eq(getattr(event, name))
           for name in ("valid", "kind", "number", "arg")),
         trace.node.eq(node),
-        trace.block.eq(block.value),
+        trace.block.eq(int(block)),
     ]
 
 
@@ -49,8 +50,8 @@ class TraceSink(wiring.Component):
 
     Parameters
     ----------
-    block : :class:`Block`
-        The block whose events these are.
+    block : :class:`int`
+        Number of the block whose events these are: a :class:`Block`, or one of a NIC design.
 
     Members
     -------
@@ -62,7 +63,7 @@ class TraceSink(wiring.Component):
     Raises
     ------
     TypeError
-        ``block`` is not a :class:`Block`.
+        ``block`` is not an integer.
     """
 
     event: In(EventPort)
@@ -70,15 +71,14 @@ class TraceSink(wiring.Component):
     cycle: In(64)
     node: In(8)
 
-    def __init__(self, *, block: Block) -> None:
-        if not isinstance(block, Block):
-            raise TypeError(f"block must be a Block, not {block!r}")
+    def __init__(self, *, block: int) -> None:
+        check_count("block", block)
         self._block = block
         super().__init__()
 
     @property
-    def block(self) -> Block:
-        """The block of the events."""
+    def block(self) -> int:
+        """Number of the block of the events."""
         return self._block
 
     def elaborate(self, platform: object) -> Module:
@@ -89,6 +89,6 @@ class TraceSink(wiring.Component):
             enable = enable | (event.kind == Kind.AGAIN.value)
         m.submodules.collector = Instance(
             "nicbed_trace", i_clk=ClockSignal(), i_enable=enable, i_valid=event.valid,
-            i_cycle=self.cycle, i_node=self.node, i_block=self._block.value, i_kind=event.kind,
+            i_cycle=self.cycle, i_node=self.node, i_block=int(self._block), i_kind=event.kind,
             i_number=event.number, i_arg=event.arg)
         return m

@@ -85,6 +85,11 @@ class Processor(wiring.Component):
 
     DMA = 2
 
+    event_sources = (Block.PROCESSOR, Block.FIRMWARE, Block.DOORBELL, Block.H2N, Block.H2N,
+                     Block.N2H, Block.N2H, Block.NIC_SEND, Block.NIC_SEND, Block.NIC_RECEIVE,
+                     Block.NIC_RECEIVE)
+    """The block behind each port of ``events``."""
+
     def __init__(self, *, description: Description, step: Signal | None = None) -> None:
         if not isinstance(description, Description):
             raise TypeError(f"description must be a Description, not {description!r}")
@@ -121,12 +126,6 @@ class Processor(wiring.Component):
     def engines(self) -> tuple[EngineBlock, ...]:
         """The engines, in the order of layouts.processor.Engine."""
         return (self._h2n, self._n2h, self._send, self._receive)
-
-    @property
-    def event_sources(self) -> tuple[Block, ...]:
-        """The block behind each port of ``events``."""
-        return (Block.PROCESSOR, Block.FIRMWARE, Block.DOORBELL,
-                *(block for engine in self.engines for block in engine.event_sources))
 
     def elaborate(self, platform: object) -> Module:
         m = Module()

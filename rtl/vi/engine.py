@@ -61,6 +61,10 @@ class Engine(wiring.Component):
     DMA = 6
     """Ports of ``dma``."""
 
+    event_sources = (Block.DOORBELL, *Sender.event_sources, *Receiver.event_sources,
+                     *Translator.event_sources, *CompletionUnit.event_sources)
+    """The block behind each port of ``events``."""
+
     def __init__(self, *, description: Description) -> None:
         if not isinstance(description, Description):
             raise TypeError(f"description must be a Description, not {description!r}")
@@ -74,9 +78,6 @@ class Engine(wiring.Component):
         self._completion = CompletionUnit(vis=via.vis, cqs=via.cqs)
         self._doorbells = Doorbells(vis=via.vis, depth=via.doorbell_queue)
         self._traced = (self._sender, self._receiver, self._translator, self._completion)
-        self._event_sources = (
-            Block.DOORBELL,
-            *(source for block in self._traced for source in block.event_sources))
         super().__init__({
             "doorbells": In(PageWrite),
             "cq_pages": In(PageWrite),
@@ -89,18 +90,13 @@ class Engine(wiring.Component):
             "timing": In(Timing),
             "now": In(32),
             "idle": Out(1),
-            "events": Out(EventPort).array(len(self._event_sources)),
+            "events": Out(EventPort).array(len(self.event_sources)),
         })
 
     @property
     def description(self) -> Description:
         """The description of which it was made."""
         return self._description
-
-    @property
-    def event_sources(self) -> tuple[Block, ...]:
-        """The block behind each port of ``events``."""
-        return self._event_sources
 
     def elaborate(self, platform: object) -> Module:
         m = Module()

@@ -32,8 +32,8 @@ __all__ = ["build_instances", "built_cpus", "topology_options"]
 ADDRESSES = 256
 """Numbers that a wire address can have."""
 
-_CLOCKED = re.compile(r"clk_rest|following|leaps|port\d+_to|up(__\d+)?__ready|"
-                      r"down(__\d+)?__(payload|valid)|i__(payload|valid)|o__ready")
+_CLOCKED = re.compile(r"clk_rest|following|leaps|port\d+_to|up__\d+__ready|"
+                      r"down__\d+__(payload|valid)|i__(payload|valid)|o__ready")
 """Inputs of a station or a trunk that change from cycle to cycle, and lead to little logic."""
 
 _SHELL = """module target (input clk);
@@ -78,10 +78,9 @@ _MESH = "mesh_switch"
 
 def _resting(description: Description) -> list[str]:
     """Names of the blocks that rest in the stations of ``description``."""
-    nics = description.node.nics
     if description.via.design != "engine":
         return []
-    return [name if nics == 1 else f"{name}_{nic}" for nic in range(nics) for name in _RESTING]
+    return [f"{name}_{nic}" for nic in range(description.node.nics) for name in _RESTING]
 
 
 def _crossbar(size: int) -> str:
@@ -131,8 +130,7 @@ def _shortcuts(description: Description, work: Path, wave: bool) -> dict[str, bo
 
 def _link_ends(nics: int) -> list[str]:
     """Functions for a station's ports to the links of its NICs, which its model has by names."""
-    one = "up" if nics == 1 else "up_0"
-    lines = [f"constexpr size_t FLIT_BYTES = sizeof(Vstation::{one}_payload);"]
+    lines = ["constexpr size_t FLIT_BYTES = sizeof(Vstation::up_0_payload);"]
     for kind, side, name, place in (
             ("CData&", "up", "valid", ""), ("CData&", "up", "ready", ""),
             ("EData*", "up", "payload", "[0]"), ("CData&", "down", "valid", ""),
@@ -143,8 +141,7 @@ def _link_ends(nics: int) -> list[str]:
         lines.append(f"inline {kind} {side}{member}(Vstation& top, unsigned nic) {{")
         lines += [f"    if (nic == {nic}) return {take}top.{side}_{nic}{member}{place};"
                   for nic in range(nics - 1)]
-        last = side if nics == 1 else f"{side}_{nics - 1}"
-        lines += [f"    return {take}top.{last}{member}{place};", "}"]
+        lines += [f"    return {take}top.{side}_{nics - 1}{member}{place};", "}"]
     return lines
 
 

@@ -35,13 +35,14 @@ def measure(description: Description, progress: Progress = lambda *_: None) -> d
     """
     from amaranth.hdl import Signal
 
-    from ...rtl.nic.nic import Nic
+    from ...layouts.doors import NICS
 
     need(TOOL)
     progress("converting", 0, 1000)
     # With a step a processor is as on a board, without what only simulators have; it is always 1.
-    plan = without_board(Nic(description=description, cpus=description.node.cpus,
-                             step=Signal(init=1)))
+    design = NICS.get(getattr(description.nic, "design", "rings"))
+    side = design.side(description, description.node.cpus)
+    plan = without_board(design.build(description, side, step=Signal(init=1)))
     with tool_errors():
         found = netlist(plan.text, plan.cores, pads=False, flat=False, progress=progress).area
     blocks = {name: asdict(area) for name, area in totals(found).items()}

@@ -167,7 +167,7 @@ def test_ports_of_every_node() -> None:
     (lambda: Node(description=3), TypeError, "description must be a Description, not 3"),
     (lambda: Node(description=description(node={"cpus": 3}), cpus=2), ValueError,
      "cpus must be at least node.cpus = 3, not 2"),
-    (lambda: TraceSink(block=1), TypeError, "block must be a Block, not 1"),
+    (lambda: TraceSink(block="1"), TypeError, "block must be an integer, not '1'"),
 ])
 def test_refuses(make: Any, error: type[Exception], text: str) -> None:
     with pytest.raises(error, match=text):

@@ -11,7 +11,7 @@ from ....layouts.rings import (
     LINE_PAYLOAD_INLINE,
     LINE_WORD,
 )
-from ...bus.watch import by_cpu, of_each_cpu
+from ...bus.watch import LineTaken
 from ...parts.flit import Header
 
 __all__ = ["Control", "LineFound", "LineLook", "LineRing"]
@@ -70,8 +70,8 @@ class LineRing(wiring.Component):
         Where it lies, and the node for the wire headers' source.
     requested : In(16)
         Descriptors found so far; the line looked at is theirs that come next.
-    watched : In(LineTaken)
-        Lines of the ring that CPUs take; of several CPUs an array.
+    watched : In(LineTaken), one a CPU
+        Lines of the ring that CPUs take.
     look : Out(LineLook)
         Which line to look at, and its words.
     line : Out(LineFound)
@@ -86,7 +86,7 @@ class LineRing(wiring.Component):
             "base": In(32),
             "node": In(8),
             "requested": In(16),
-            "watched": of_each_cpu(In, cpus),
+            "watched": In(LineTaken).array(cpus),
             "look": Out(LineLook),
             "line": Out(LineFound),
         })
@@ -108,9 +108,8 @@ class LineRing(wiring.Component):
         # Lines that a CPU may hold dirty: taken since the last look at them was asked for.
         look, line = self.look, self.line
         taken = Signal(self._ring, init=~0)
-        watched = by_cpu(self.watched, self._cpus)
-        indices = [Signal(slots, name="index" if self._cpus == 1 else f"index_{cpu}")
-                   for cpu in range(self._cpus)]
+        watched = self.watched
+        indices = [Signal(slots, name=f"index_{cpu}") for cpu in range(self._cpus)]
         m.d.comb += [
             *(index.eq(one.address[_LINE_BITS:] - self.base[_LINE_BITS:])
               for index, one in zip(indices, watched, strict=True)),

@@ -8,7 +8,7 @@ from ....layouts.packet import TRACE_BITS
 from ....layouts.rings import DESCRIPTOR_BYTES, INLINE_BYTES, LINE_BYTES
 from ....layouts.trace import Kind
 from ...bus.burst import Burst, beats_of
-from ...bus.watch import by_cpu, of_each_cpu
+from ...bus.watch import LineTaken
 from ...parts.aligner import Aligner
 from ...parts.event import EventPort
 from ...parts.flit import Header
@@ -62,7 +62,7 @@ def send_dma_members(coherent: int = 0) -> dict[str, wiring.Member]:
         "idle": Out(1),
         "event": Out(EventPort),
     } | (
-        {"pull": In(PulledRing), "watched": of_each_cpu(In, coherent)} if coherent else {})
+        {"pull": In(PulledRing), "watched": In(LineTaken).array(coherent)} if coherent else {})
 
 
 class SendDma(PacketFifo):
@@ -96,8 +96,7 @@ class SendDma(PacketFifo):
     registers : In(SendRingRegisters)
         The ring's registers.
     pull : In(PulledRing), watched : In(LineTaken)
-        Only with ``coherent``. ``watched``: lines of the ring that CPUs take; of several CPUs an
-        array.
+        Only with ``coherent``. ``watched``, one a CPU: lines of the ring that CPUs take.
     max_beats : In(10)
         Longest burst in beats, at least 1; of a ring of lines at least the 4 of a line.
     now : In(32)
@@ -178,8 +177,7 @@ class SendDma(PacketFifo):
               arrived: Signal, waits: Signal) -> None:
         """Joins the ring of lines: a line found becomes a descriptor like the others."""
         m.submodules.lines = lines
-        for taken, watched in zip(by_cpu(self.watched, lines.cpus),
-                                  by_cpu(lines.watched, lines.cpus), strict=True):
+        for taken, watched in zip(self.watched, lines.watched, strict=True):
             wiring.connect(m, wiring.flipped(taken), watched)
         ran = Signal()
         ring = self.registers

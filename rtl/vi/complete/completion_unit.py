@@ -93,6 +93,9 @@ class CompletionUnit(wiring.Component):
         A parameter breaks its rule.
     """
 
+    event_sources = (Block.COMPLETION,)
+    """The block behind each port of ``events``."""
+
     def __init__(self, *, vis: int, cqs: int) -> None:
         check_vis(vis)
         check_power_of_two("cqs", cqs, least=2, most=1 << CQ_BITS)
@@ -122,11 +125,6 @@ class CompletionUnit(wiring.Component):
     def cqs(self) -> int:
         """Completion queues."""
         return self._cqs
-
-    @property
-    def event_sources(self) -> tuple[Block, ...]:
-        """The block behind each port of ``events``."""
-        return (Block.COMPLETION,)
 
     def elaborate(self, platform: object) -> Module:
         m = Module()

@@ -104,6 +104,9 @@ class Sender(wiring.Component):
         ``description`` is not a Description.
     """
 
+    event_sources = _EVENT_SOURCES
+    """The block behind each port of ``events``."""
+
     def __init__(self, *, description: Description) -> None:
         if not isinstance(description, Description):
             raise TypeError(f"description must be a Description, not {description!r}")
@@ -132,11 +135,6 @@ class Sender(wiring.Component):
     def contexts(self) -> int:
         """Ports of ``context``."""
         return CONTEXTS
-
-    @property
-    def event_sources(self) -> tuple[Block, ...]:
-        """The block behind each port of ``events``."""
-        return _EVENT_SOURCES
 
     def elaborate(self, platform: object) -> Module:
         m = Module()

@@ -74,6 +74,9 @@ class Translator(wiring.Component):
         A parameter breaks its rule.
     """
 
+    event_sources = (Block.TRANSLATION,)
+    """The block behind each port of ``events``."""
+
     def __init__(self, *, description: Description, clients: int) -> None:
         if not isinstance(description, Description):
             raise TypeError(f"description must be a Description, not {description!r}")
@@ -98,11 +101,6 @@ class Translator(wiring.Component):
     def clients(self) -> int:
         """Clients."""
         return self._clients
-
-    @property
-    def event_sources(self) -> tuple[Block, ...]:
-        """The block behind each port of ``events``."""
-        return (Block.TRANSLATION,)
 
     def elaborate(self, platform: object) -> Module:
         m = Module()

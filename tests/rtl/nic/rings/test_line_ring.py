@@ -47,18 +47,18 @@ class Cpu:
         """Store ``data`` at the beginning of a line."""
         dut, image = self.dut, self.image
         line = BASE + LINE_BYTES * (number % self.ring)
-        dut.watched__address.value = line
+        dut.watched__0__address.value = line
         hit = line in image.dirty
-        dut.watched__valid.value = int(not hit)
+        dut.watched__0__valid.value = int(not hit)
         await self.edge
         image[line:line + len(data)] = data
         # It was read in the store's own cycle: the NIC is told late.
         late = hit and line not in image.dirty
-        dut.watched__valid.value = int(late)
+        dut.watched__0__valid.value = int(late)
         if not late:
             image.dirty.add(line)
         await self.edge
-        dut.watched__valid.value = 0
+        dut.watched__0__valid.value = 0
 
     async def store(self, rng: random.Random, *, body: bytes, payload: bytes | None = None,
                     length: int | None = None) -> list[int]:
