@@ -12,6 +12,7 @@ In the order in which to read:
 - :mod:`.nic`: What drives the NIC: rings, windows and registers, for the layers above
 - :mod:`.processor`: The NIC processor for host programs: loading firmware, queues to it and
   commands to it
+- :mod:`.raw`: Raw frames: the NIC by itself, without a protocol. A frame that is lost stays lost
 - :mod:`.am`: Generic Active Messages 1.1 over the NIC
 - :mod:`.splitc`: Split-C over Active Messages: a global address space of all processes, one a node
 - :mod:`.apps`: Programs over Split-C: a matrix product and two sorts, as the studies of parallel

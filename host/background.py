@@ -1,10 +1,10 @@
 """The programs that layers have the runtime start beside those of the user."""
 
-from collections.abc import Callable
-from importlib import import_module
 from typing import NamedTuple
 
 from ..layouts.description import Description
+from ..layouts.doors import LAYERS
+from ..layouts.doors.lazy import resolved
 from .port.node import Program
 
 __all__ = ["Background", "backgrounds"]
@@ -19,17 +19,8 @@ class Background(NamedTuple):
     program: Program
 
 
-ASKED = ("nicbed.host.am.message_processor:background",)
-"""Functions of a description, as "module:function", that return a Background or None."""
-
-
 def backgrounds(description: Description) -> list[Background]:
-    """What layers have started under ``description``."""
-    found = []
-    for text in ASKED:
-        module, name = text.split(":")
-        ask: Callable[[Description], Background | None] = getattr(import_module(module), name)
-        background = ask(description)
-        if background is not None:
-            found.append(background)
-    return found
+    """What layers have started under ``description`` (:attr:`.Layer.background`)."""
+    asked = dict.fromkeys(resolved(layer.background) for layer in LAYERS.present()
+                          if layer.background)
+    return [found for ask in asked if (found := ask(description)) is not None]

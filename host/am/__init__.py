@@ -19,6 +19,9 @@ part is an object with one job, and knows only those before it in this list:
 - :mod:`.bulk_receiving`: transfers in;
 - :mod:`.receiving`: packets in, to their handlers;
 - :mod:`.polling`: looking for packets and deadlines.
+
+For the testbed: :mod:`.layer` (what it has to know of the layer) and :mod:`.endpoint` (a side of an
+exchange).
 """
 
 from .gam import Gam

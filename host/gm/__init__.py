@@ -20,6 +20,8 @@ In the order in which to read:
 - :mod:`.events`: What gm_receive gives
 - :mod:`.sizes`: Size classes: a message of n bytes goes into buffers of class ceil(log2(n + 8))
 - :mod:`.status`: gm_status_t
+- :mod:`.layer`: The layer gm for the testbed
+- :mod:`.endpoint`: A side of an exchange over GM
 - :mod:`.costs`: What GM costs: every path of the library and of the driver as a sum of cost items
 """
 

@@ -4,6 +4,7 @@ from collections.abc import Callable, Container, Coroutine, Iterable, Sequence
 from typing import Any, Protocol, TypeVar, cast, runtime_checkable
 
 from ...layouts.description import Description
+from ...layouts.doors import NICS
 from ...layouts.fabric import Topology
 from ...layouts.operations import NIC_BASE, NIC_BYTES
 from ...layouts.packet import TRACE_BITS
@@ -213,6 +214,26 @@ class Node:
                 raise RuntimeError(f"{self.place}: CPU {cpu} drives this NIC ({layer}), and the "
                                    "others are to share it")
             common.kernel = KernelNode(self)
+
+    def nic_driver(self, kind: type[Service]) -> Service:
+        """The driver of this NIC that is of ``kind`` (:mod:`nicbed.host.nic.kinds`), as its design
+        (``nic.design``) has it. There is one of a kind.
+
+        Raises
+        ------
+        RuntimeError
+            The NIC has none of this kind under the run's description.
+        """
+        found: Service | None = self._services.get(kind)
+        if found is None:
+            design = NICS.get(getattr(self.description.nic, "design", "rings"))
+            kinds = design.kinds(self.description)
+            if kind not in kinds:
+                raise RuntimeError(
+                    f"{self.place}: NIC design {design.name} has no driver of kind "
+                    f"{kind.__name__}; it has {', '.join(one.__name__ for one in kinds) or 'none'}")
+            found = self._services[kind] = cast(Service, design.driver(cast(Node, self), kind))
+        return found
 
     def shared_service(self, kind: type[Service]) -> Service:
         """The node's only instance of ``kind``, which all its CPUs share, made by ``kind()`` when

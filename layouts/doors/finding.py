@@ -195,6 +195,11 @@ class Door(Generic[T]):
         """All names: built in, then of entry points, then of what was loaded by path."""
         return list(dict.fromkeys([*self._builtin, *self._entries, *self._loaded]))
 
+    def present(self) -> list[T]:
+        """The objects that are built in, and those from outside that were asked for so far."""
+        return [*map(self._get_own, self._builtin),
+                *(cast(T, one.plugin) for same in self._loaded.values() for one in same.values())]
+
     def found(self) -> list[Found[T]]:
         """All objects, none of them loaded for it. One that cannot be loaded is among them: its
         :meth:`Found.load` tells why."""

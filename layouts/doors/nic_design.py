@@ -71,8 +71,9 @@ class NicDesign:
         first."""
         return ()
 
-    def driver(self, node: "Node") -> "Driver":
-        """The driver of the NIC of ``node``: of one of :meth:`kinds`."""
+    def driver(self, node: "Node", kind: type) -> "Driver":
+        """The driver of the NIC of ``node`` that is of ``kind``, one of :meth:`kinds`. It is made
+        once for each NIC (:meth:`.Node.nic_driver`)."""
         raise NotImplementedError(f"NIC design {self.name} has no driver()")
 
     def needs(self, description: "Description") -> Iterable[str]:

@@ -42,8 +42,9 @@ LAYERS = {"am": "Generic Active Messages 1.1 over the rings of the NIC, or over 
           "mpl": "MPL, the SP-2's message passing, over Active Messages",
           "tcp": "TCP/IP: sockets through the kernel, on the rings of the NIC",
           "mpi": "MPI over VIA, GM or TCP (mpi.channel)",
-          "rpc": "asynchronous remote procedure calls, through the kernel and by interrupts"}
-ONE_WAY = ("gm", "fm", "mpl", "tcp")
+          "rpc": "asynchronous remote procedure calls, through the kernel and by interrupts",
+          "raw": "frames as the NIC has them: no protocol, and what is lost stays lost"}
+ONE_WAY = ("gm", "fm", "mpl", "tcp", "raw")
 """Layers whose messages go one way, without replies."""
 
 Tell = Callable[[str, int, int], None]
@@ -82,10 +83,10 @@ class Bench:
 
 def _bench(name: str, nodes: int, title: str, *, am: str = "", via: str = "", firmware: str = "",
            one_way: str = "", mpi: str = "", rpc: str = "") -> Bench:
-    """``firmware``: the module for the layers gm and fm, which exist only as firmware;
+    """``firmware``: the module for the layers gm, fm and raw;
     ``one_way``: the module for all of :data:`ONE_WAY`."""
-    found = {"am": am, "via": via, "gm": firmware, "fm": firmware, "mpi": mpi, "rpc": rpc,
-             **({layer: one_way for layer in ONE_WAY} if one_way else {})}
+    found = {"am": am, "via": via, "gm": firmware, "fm": firmware, "raw": firmware, "mpi": mpi,
+             "rpc": rpc, **({layer: one_way for layer in ONE_WAY} if one_way else {})}
     return Bench(name, nodes, title, {layer: module for layer, module in found.items() if module})
 
 

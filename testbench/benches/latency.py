@@ -3,19 +3,18 @@
 from collections.abc import Mapping
 from typing import Any
 
+from ...host.endpoint import Exchange
 from ...host.port.node import Node
 from ...layouts.description import Description
 from . import ONE_WAY
 from .common.latencies import Latencies, faster_than_light
-from .common.programs import ARRIVED, SINK, programs, stamp, ticks_between
-from .common.transfers import BulkParty, sizes
+from .common.programs import on, programs, stamp, ticks_between
+from .common.transfers import sizes
 
 __all__ = ["LARGEST", "draw", "evaluate", "headline", "measure", "parameters", "series", "tables",
            "trips_of"]
 
 LARGEST = 32 << 10
-WORDS = 16
-"""Most bytes that an active message carries as words; longer messages are stores."""
 REPORT = Latencies("Latency: half the round trip of equal messages", "n", sizes=True,
                    chosen=("4", "64", "1024", "4096", "32768"))
 tables = REPORT.tables
@@ -54,35 +53,27 @@ async def measure_messages(lab: Any, size: int, count: int, warm: int) -> dict[s
     """Round trips of active messages of ``size`` bytes: requests of up to four words, or stores, in
     both directions; replies carry no data."""
 
-    class Sides(BulkParty):
-        def send(self, peer: int) -> Any:
-            address = self.peer(peer)
-            if size <= WORDS:
-                return self.am.request(address, SINK, *range(size // 4))
-            return self.am.store_async(address, self.source, self.target, size, ARRIVED)
-
-        async def await_message(self, number: int) -> None:
-            await self.am.wait(lambda: self.requests + self.answers >= number)
+    make = on("am", Exchange(size))
 
     async def client(node: Node) -> Any:
-        party = Sides(node)
-        await party.am.enable()
+        side = make(node)
+        await side.open()
         times = []
         for number in range(1, warm + count + 1):
             start = stamp(node)
-            await party.send(1)
-            await party.await_message(number)
+            await side.send(1)
+            await side.receive(number)
             times.append((start, stamp(node)))
-        await party.am.disable()
+        await side.close()
         return times[warm:]
 
     async def server(node: Node) -> None:
-        party = Sides(node)
-        await party.am.enable()
+        side = make(node)
+        await side.open()
         for number in range(1, warm + count + 1):
-            await party.await_message(number)
-            await party.send(0)
-        await party.am.disable()
+            await side.receive(number)
+            await side.send(0)
+        await side.close()
 
     run = await lab.run(programs(lab.description.fabric.nodes, {0: client, 1: server}))
     return {"trips": [ticks_between(*pair) for pair in run.results[0]]}

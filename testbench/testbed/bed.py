@@ -318,7 +318,7 @@ class Testbed:
                                output=self.listener.printed,
                                built=None if wave else self._simulator(chosen, tell))
         except RunError as error:
-            if error.kind not in ("UserError", "LineError"):
+            if error.kind not in ("UserError", "LineError", "EndpointError"):
                 raise
             raise RunError(str(error).removeprefix(f"{error.kind}: "), kind=error.kind,
                            details=error.details, status=error.status) from None

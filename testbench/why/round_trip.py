@@ -146,7 +146,7 @@ async def _rounds(lab: Any, layer: str, count: int) -> tuple[Any, dict[str, Any]
     if layer == "am":
         from ..benches.am.logp import measure_trips
 
-        raw = await measure_trips(kept, count=count)
+        raw = await measure_trips(kept, layer, count=count)
     else:
         from ..benches.latency import trips_of
 

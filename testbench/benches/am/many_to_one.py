@@ -44,7 +44,7 @@ def parameters(description: Description) -> dict[str, Any]:
 async def measure(lab: Any, layer: str, parameters: Mapping[str, Any], tell: Any) -> dict[str, Any]:
     """One run for each number of senders, all of them streaming to node 0."""
     return await measure_counts(
-        lab, "senders", parameters["senders"],
+        lab, layer, "senders", parameters["senders"],
         lambda count: {sender: [RECEIVER] for sender in range(1, count + 1)},
         parameters["issues"], tell)
 

@@ -29,7 +29,7 @@ async def measure(lab: Any, layer: str, parameters: Mapping[str, Any], tell: Any
     found = {}
     for index, words in enumerate(parameters["words"]):
         tell(counted(words, "word"), index, len(parameters["words"]))
-        found[words] = await measure_trips(lab, words, peer=parameters.get("peer", 1))
+        found[words] = await measure_trips(lab, layer, words, peer=parameters.get("peer", 1))
     return found
 
 

@@ -4,6 +4,7 @@ two nodes."""
 from collections.abc import Mapping
 from typing import Any
 
+from ....host.endpoint import Exchange
 from ....layouts.description import Description
 from ...estimate.compare import check
 from ...results.document import number
@@ -23,7 +24,7 @@ from .cells import (
     sizes_of,
     together,
 )
-from .traffic import Plan, measure_traffic
+from .traffic import measure_traffic
 
 __all__ = ["draw", "evaluate", "headline", "measure", "parameters", "series", "tables"]
 
@@ -44,7 +45,7 @@ async def measure(lab: Any, layer: str, parameters: Mapping[str, Any], tell: Any
     for index, (size, nodes) in enumerate(steps):
         tell(f"{nodes} nodes, {size} bytes", index, len(steps))
         count = -(-count_of(size, parameters["bytes"]) // (nodes - 1))
-        runs[size, nodes] = await measure_traffic(lab, layer, Plan(size, max(4, count), {
+        runs[size, nodes] = await measure_traffic(lab, layer, Exchange(size, max(4, count), {
             node: [(node + step) % nodes for step in range(1, nodes)] for node in range(nodes)}))
     return {"runs": runs}
 

@@ -5,7 +5,9 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
+from ....host.endpoint import Exchange
 from ....layouts.description import Description
+from ....layouts.doors import LAYERS
 from ....layouts.fabric import topology
 from ....layouts.trace import TICKS
 from ...estimate.compare import check
@@ -20,7 +22,7 @@ from ..common.headline import Headline, Series
 from ..common.streams import starving
 from .cells import (
     COLUMNS,
-    FM_MOST,
+    LOTS_MOST,
     MOST,
     by_number,
     cell,
@@ -30,7 +32,7 @@ from .cells import (
     sizes_of,
     together,
 )
-from .traffic import Plan, measure_traffic
+from .traffic import measure_traffic
 
 __all__ = ["draw", "evaluate", "headline", "measure", "parameters", "series", "tables"]
 
@@ -41,7 +43,8 @@ LOSSES = (0.001, 0.01)
 
 def parameters(description: Description) -> dict[str, Any]:
     """1 to N - 1 senders of 64 KB each, without loss, and with one of 1,000 and of 100 packets lost
-    (or with the faults that the description has). ``layer`` fm stands no loss."""
+    (or with the faults that the description has). Layers that
+    send nothing again stand no loss."""
     faults = [0.0] if loses(description) else [0.0, *LOSSES]
     return {"senders": levels(description.fabric.nodes - 1), "sizes": sizes_of(description),
             "bytes": BUDGET, "loss": faults}
@@ -50,18 +53,19 @@ def parameters(description: Description) -> dict[str, Any]:
 async def measure(lab: Any, layer: str, parameters: Mapping[str, Any], tell: Any) -> dict[str, Any]:
     """A run a size, loss and number of senders."""
     runs: dict[tuple[int, float, int], Any] = {}
-    losses = [loss for loss in parameters["loss"] if not loss or layer != "fm"]
+    endpoint = LAYERS.get(layer).endpoint_class
+    losses = [loss for loss in parameters["loss"] if not loss or not endpoint.lossy]
     steps = [(size, loss, senders) for size in parameters["sizes"] for loss in losses
              for senders in parameters["senders"]]
     fewest = min(parameters["senders"])
     for index, (size, loss, senders) in enumerate(steps):
         tell(f"{counted(senders, 'sender')}, {size} bytes, loss {loss}", index, len(steps))
-        most = FM_MOST if layer == "fm" else MOST
-        plan = Plan(size, count_of(size, parameters["bytes"], most),
+        most = LOTS_MOST if endpoint.lot > 1 else MOST
+        exchange = Exchange(size, count_of(size, parameters["bytes"], most),
                     {sender: [RECEIVER] for sender in range(1, senders + 1)},
                     crowd=max(parameters["senders"]))
         runs[size, loss, senders] = await measure_traffic(
-            lab, layer, plan, trace=senders == fewest and not loss,
+            lab, layer, exchange, trace=senders == fewest and not loss,
             settings={"faults.drop": loss} if loss else None)
     return {"runs": runs}
 

@@ -4,9 +4,9 @@ import asyncio
 from typing import Any
 
 import pytest
+from nicbed.host.am.endpoint import buffer_of
 from nicbed.testbench.benches import get
 from nicbed.testbench.benches import run as run_bench
-from nicbed.testbench.benches.common.transfers import buffer_of
 from nicbed.testbench.descriptions import load as descriptions
 
 from tests.labs.board.lab import Traffic

@@ -89,9 +89,9 @@ def test_a_run_is_the_beginning_of_a_longer_one():
     from nicbed.testbench.benches.am.logp import measure_curve
 
     lab = ModelLab(descriptions.load())
-    whole = asyncio.run(measure_curve(lab, 200, 0))["issued"]
+    whole = asyncio.run(measure_curve(lab, "am", 200, 0))["issued"]
     for count in (1, 7, 76, 120):
-        assert asyncio.run(measure_curve(lab, count, 0))["issued"] == whole[:count]
+        assert asyncio.run(measure_curve(lab, "am", count, 0))["issued"] == whole[:count]
 
 
 def test_a_slower_cpu_moves_the_overheads_and_not_the_flight():

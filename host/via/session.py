@@ -1,18 +1,18 @@
-"""Common part of the VIA benchmarks' host programs: a process with VIPL open, registered memory,
-descriptors, VIs connected to the peer's, and the three ways to receive."""
+"""A process with VIPL open, registered memory, descriptors, VIs connected to the peer's, and the
+three ways to receive: for endpoints and benchmarks."""
 
 from collections.abc import Sequence
 from typing import Any
 
-from ....host.kernel.process import Process
-from ....host.port.node import Node
-from ....host.via import descriptors
-from ....host.via.attributes import MemAttributes, NetAddress, ViAttributes
-from ....host.via.descriptors import Segment
-from ....host.via.returns import VIP_INFINITE, VIP_RETURN
-from ....host.via.vipl.vipl import Vipl
+from ..kernel.process import Process
+from ..port.node import Node
+from . import descriptors
+from .attributes import MemAttributes, NetAddress, ViAttributes
+from .descriptors import Segment
+from .returns import VIP_INFINITE, VIP_RETURN
+from .vipl.vipl import Vipl
 
-__all__ = ["BLOCK", "CQ", "POLL", "Memory", "Party"]
+__all__ = ["BLOCK", "CQ", "POLL", "Memory", "Session"]
 
 POLL, BLOCK, CQ = "poll", "block", "cq"
 """Ways to receive: VipRecvDone until it finds a message, VipRecvWait, VipCQDone and then
@@ -41,7 +41,7 @@ class Memory:
         return va
 
 
-class Party:
+class Session:
     """A node that takes part. Its peer is the other one of nodes 0 and 1."""
 
     def __init__(self, node: Node) -> None:
