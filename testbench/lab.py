@@ -77,19 +77,13 @@ def apply_settings(description: Description, settings: Mapping[str, Any]) -> Des
         A knob does not exist, its value is out of range, or it is a structure knob, which a running
         simulator cannot change.
     """
-    if not settings:
-        return description
-    known = {knob.name: knob for knob in knobs()}
-    table = description.model_dump()
-    for name, value in settings.items():
-        if name not in known:
-            raise ValueError(f"settings: no knob is called {name}")
-        section, key = name.split(".")
-        if known[name].kind is Kind.STRUCTURE and value != table[section][key]:
-            raise ValueError(f"settings: {name} is structure: a change needs a simulator of its "
-                             "own, so give it in the description")
-        table[section][key] = value
-    return Description.model_validate(table)
+    changed = description.with_(settings)
+    for knob in knobs(changed):
+        if knob.name in settings and knob.kind is Kind.STRUCTURE and (
+                knob.of(changed) != knob.of(description)):
+            raise ValueError(f"settings: {knob.name} is structure: a change needs a simulator of "
+                             "its own, so give it in the description")
+    return changed
 
 
 class Lab:

@@ -1,11 +1,10 @@
 """The logic of wire_nic: a queue of frames to send, and a ring of slots to receive into."""
 
-from amaranth.hdl import Mux, Module, Signal
+from amaranth.hdl import Module, Mux, Signal
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import connect, flipped
-
-from nicbed import NicSide, TraceBlock
-from nicbed.layouts.packet import HEADER, TRACE_BITS
+from nicbed import NicSide
+from nicbed.layouts.packet import TRACE_BITS
 from nicbed.layouts.trace import Kind
 from nicbed.rtl.bus.burst import beats_of
 from nicbed.rtl.nic.crc import CrcAppend, CrcCheck
@@ -15,20 +14,12 @@ from nicbed.rtl.parts.queue import Queue
 
 from .registers import QUEUE, REGISTERS
 
-__all__ = ["TRACE", "WireNic"]
-
-TRACE = (
-    TraceBlock("WIRE_SEND", "frame out of host memory",
-               "A frame: BEGIN when its turn comes, END when its last word has been read."),
-    TraceBlock("WIRE_RECEIVE", "frame into a slot",
-               "A frame: BEGIN when all of it is here, END when its slot is filled."),
-)
+__all__ = ["WireNic"]
 
 Send = data.StructLayout({"header": Header, "address": 32, "trace": TRACE_BITS})
 """A frame to send."""
 Came = data.StructLayout({"words": 16, "bad": 1})
 """A whole frame in the receive queue: its words, and whether it is to be dropped."""
-Checked = data.StructLayout({"flit": Flit, "last": 1})
 
 
 class WireNic(wiring.Component):
@@ -96,7 +87,6 @@ class WireNic(wiring.Component):
         address = Signal(32)
         left = Signal(14)  # bytes not yet read
         beats = Signal(10)  # words to come in this burst
-        pause = Signal(16)
         m.d.comb += [
             sends.i.valid.eq(file.writes.send_address),
             sends.i.payload.header.eq(file.values.send_header),
@@ -110,14 +100,11 @@ class WireNic(wiring.Component):
             event.number.eq(ask.trace),
             out.i.payload.trace.eq(ask.trace),
         ]
-        with m.If(pause != 0):
-            m.d.sync += pause.eq(pause - 1)
         with m.FSM() as state:
             with m.State("IDLE"):
                 # All of the frame must find room: a burst that waits would hold the bus, and with
                 # it the frames that come, until the other side takes ours.
-                with m.If(sends.o.valid & (pause == 0)
-                          & (out.level <= depth - self._frame_words)):
+                with m.If(sends.o.valid & (out.level <= depth - self._frame_words)):
                     m.d.comb += [out.i.valid.eq(1), out.i.payload.data.eq(ask.header),
                                  out.i.payload.size.eq(8), out.i.payload.first.eq(1),
                                  event.valid.eq(1), event.kind.eq(Kind.BEGIN)]
@@ -145,9 +132,7 @@ class WireNic(wiring.Component):
                     self._burst_done(m, last=left == 0)
         with m.If(file.counts.sent):
             m.d.comb += [sends.o.ready.eq(1), event.valid.eq(1), event.kind.eq(Kind.END)]
-            m.d.sync += pause.eq(self.own.gap)
-        return (state.ongoing("IDLE") & (sends.level == 0) & (out.level == 0) & (pause == 0)
-                & crc.idle)
+        return state.ongoing("IDLE") & (sends.level == 0) & (out.level == 0) & crc.idle
 
     def _burst_done(self, m: Module, *, last: Signal) -> None:
         m.next = "REQUEST"

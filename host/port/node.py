@@ -4,7 +4,6 @@ from collections.abc import Callable, Container, Coroutine, Iterable, Sequence
 from typing import Any, Protocol, TypeVar, cast, runtime_checkable
 
 from ...layouts.description import Description
-from ...layouts.doors import NICS
 from ...layouts.fabric import Topology
 from ...layouts.operations import NIC_BASE, NIC_BYTES
 from ...layouts.packet import TRACE_BITS
@@ -226,7 +225,7 @@ class Node:
         """
         found: Service | None = self._services.get(kind)
         if found is None:
-            design = NICS.get(getattr(self.description.nic, "design", "rings"))
+            design = self.description.design
             kinds = design.kinds(self.description)
             if kind not in kinds:
                 raise RuntimeError(

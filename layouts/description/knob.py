@@ -25,8 +25,12 @@ def structure(default: Any, *, unit: str = "", doc: str, **bounds: Any) -> Any:
     return knob(default, kind=Kind.STRUCTURE, unit=unit, doc=doc, **bounds)
 
 
-def timing(default: Any, *, unit: str = "cycles", doc: str, **bounds: Any) -> Any:
-    return knob(default, kind=Kind.TIMING, unit=unit, doc=doc, **bounds)
+def timing(default: Any, *, unit: str = "cycles", doc: str, holds: str = "", **bounds: Any) -> Any:
+    """``holds``: the property of the section that the register holds in place of the knob."""
+    made = knob(default, kind=Kind.TIMING, unit=unit, doc=doc, **bounds)
+    if holds:
+        made.json_schema_extra["holds"] = holds
+    return made
 
 
 def cost(default: Any, *, unit: str = "CPU cycles", doc: str, **bounds: Any) -> Any:

@@ -1,12 +1,15 @@
 """Knobs of the target: NICs, the fabric between them, and what they share in a node."""
 
 from fractions import Fraction
+from typing import Annotated
 
 from pydantic import model_validator
 
+from ..doors import NICS
 from ..packet import MAX_HEADER_BYTES
 from ..rate import Rate
 from .knob import Section, cost, power_of_two, structure, timing
+from .plugged import At
 
 __all__ = ["LONG_PACKET", "MAX_CPUS", "MAX_NICS", "MAX_PORTS", "Bus", "Fabric", "Faults", "Link",
            "Memory", "Nic", "Node", "Processor", "Switch"]
@@ -22,6 +25,9 @@ MAX_PORTS = 64
 
 
 class Nic(Section):
+    design: Annotated[str, At(NICS)] = structure(
+        "rings", doc="the NIC, by its name, or one's own by its path from the description's "
+                     "folder, './my_nic/design.py'; its own knobs are a section of its name")
     clock_mhz: Rate = cost(Fraction(66), unit="MHz", gt=0, le=1000,
                            doc="target clock: NIC and host bus; turns cycles into microseconds")
     mtu: int = structure(1024, unit="bytes", ge=64, le=9000, multiple_of=4,
@@ -177,6 +183,7 @@ class Memory(Section):
     upgrade: int = timing(2, ge=2, le=4095,
                           doc="of several CPUs: a store to a line that others have, too")
     bytes_per_cycle: Rate = timing(Fraction(8), unit="bytes/cycle", ge=1 / 16, le=32,
+                                   holds="word_rate",  # the port counts beats of 8 bytes
                                    doc="bandwidth of the memory port, CPU and DMA together")
     width: int = structure(8, unit="bytes", ge=8, le=32,
                            doc="of a beat of the memory port: of a cache's line so many, of a DMA "

@@ -1,52 +1,62 @@
 """The whole description: its sections, and the combinations that cannot work."""
 
-from pydantic import model_validator
+from collections.abc import Mapping
+from typing import Any, Self
 
+from pydantic import ModelWrapValidatorHandler, ValidationInfo, model_validator
+
+from ..doors import LAYERS, NICS, NicDesign
 from ..fabric import topology
 from ..packet import HEADER_BYTES
-from .cpu import Cpu
+from .declared import Declared
+from .draft import Draft
 from .knob import Section
-from .layers import Am, Apps, Gm, Mpi, Mpl, Tcp, Via
-from .target import (
-    LONG_PACKET,
-    MAX_PORTS,
-    Bus,
-    Fabric,
-    Faults,
-    Link,
-    Memory,
-    Nic,
-    Node,
-    Processor,
-    Switch,
-)
+from .sections import filled, find, owned, owner
+from .target import LONG_PACKET, MAX_PORTS
 
 __all__ = ["Description"]
+
+OWNERS = "owners"
+"""Key of a validation's context: layers from outside, by the names of their sections."""
 
 TCP_HEADERS = 40
 """Bytes of the headers of IP and TCP, without options."""
 
 
-class Description(Section):
-    """A whole NIC description: the nodes, what they run on and what joins them."""
+class Description(Declared):
+    """A whole NIC description: the nodes, what they run on and what joins them.
 
-    nic: Nic = Nic()
-    link: Link = Link()
-    switch: Switch = Switch()
-    fabric: Fabric = Fabric()
-    node: Node = Node()
-    bus: Bus = Bus()
-    memory: Memory = Memory()
-    cpu: Cpu = Cpu()
-    am: Am = Am()
-    via: Via = Via()
-    gm: Gm = Gm()
-    tcp: Tcp = Tcp()
-    mpl: Mpl = Mpl()
-    mpi: Mpi = Mpi()
-    apps: Apps = Apps()
-    processor: Processor = Processor()
-    faults: Faults = Faults()
+    Beside the sections that are declared here it has those of objects from outside, under the
+    objects' names: of the NIC design and whatever else its knobs name, always; of layers, if they
+    were given.
+    """
+
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _whole(cls, data: Any, handler: ModelWrapValidatorHandler[Self], info: ValidationInfo
+               ) -> Self:
+        if not isinstance(data, Mapping):
+            return handler(data)
+        declared = {name: value for name, value in data.items() if name in cls.model_fields}
+        given = {name: value for name, value in data.items() if name not in declared}
+        made = handler(declared)
+        extra = made.__pydantic_extra__
+        assert extra is not None
+        layers = (info.context or {}).get(OWNERS, {})
+        for name, own in owned(dict(made), given, layers).items():
+            if hasattr(cls, name) or name in cls.model_fields:
+                raise ValueError(f"{own.door.kind} {name}: a description has a {name} of its own: "
+                                 "one with knobs needs another name")
+            extra[name] = filled(name, own, given.pop(name, {}))
+        for name, value in given.items():
+            if isinstance(value, Section):  # a change of an object has left it behind
+                continue
+            if (other := find(name)) is None:
+                raise ValueError(f"{name}: no table is called {name}")
+            raise ValueError(f"{name} = {value}: is of {other.door.kind} {name}, which this "
+                             "description does not name")
+        return made
 
     @model_validator(mode="after")
     def _combinations(self) -> "Description":
@@ -92,6 +102,8 @@ class Description(Section):
             raise ValueError(f"fabric.nodes * node.cpus = {ports}: must be at most {MAX_PORTS}, "
                              "the host ports of a target")
         topology(self)
+        for line in self.design.needs(self):
+            raise ValueError(line)
         return self
 
     def _not_coherent(self) -> None:
@@ -138,6 +150,49 @@ class Description(Section):
                              f"segments of {self.segment_bytes} bytes (tcp.mss, nic.mtu)")
 
     @property
+    def design(self) -> NicDesign:
+        """The NIC design that ``nic.design`` names."""
+        return NICS.get(self.nic.design)
+
+    def with_(self, values: Mapping[str, Any]) -> "Description":
+        """The description with other ``values`` of knobs, by dotted name. A path is relative to the
+        current folder.
+
+        Raises
+        ------
+        KnobError
+            A knob does not exist, or a value or a combination of values is wrong.
+        """
+        if not values:
+            return self
+        draft = Draft(dict(self))
+        for name, value in values.items():
+            draft.set(name, value)
+        return self.remade(draft)
+
+    def remade(self, draft: Draft) -> "Description":
+        """What became of this description in ``draft``.
+
+        Raises
+        ------
+        KnobError
+            A value or a combination of values is wrong.
+        """
+        layers = self._layers()
+        return draft.made(lambda tables: type(self).model_validate(tables,
+                                                                   context={OWNERS: layers}))
+
+    def _layers(self) -> dict[str, str]:
+        """The layers whose sections it has, by name."""
+        return {name: found.owner for name, section in (self.__pydantic_extra__ or {}).items()
+                if (found := owner(section)).door is LAYERS}
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        if not self.__pydantic_extra__:
+            return super().__reduce_ex__(protocol)
+        return _restored, (self.model_dump(), self._layers())
+
+    @property
     def segment_bytes(self) -> int:
         """Most data of a segment of TCP."""
         return self.tcp.mss or self.nic.mtu - TCP_HEADERS
@@ -146,3 +201,8 @@ class Description(Section):
     def slot_bytes(self) -> int:
         """Stride of the receive ring: completion word, header, payload; whole cache lines."""
         return -(-(8 + HEADER_BYTES + 16 + self.nic.mtu) // 64) * 64
+
+
+def _restored(table: Mapping[str, Any], layers: Mapping[str, str]) -> Description:
+    """A description in another process, whose classes of outside sections are others."""
+    return Description.model_validate(table, context={OWNERS: layers})

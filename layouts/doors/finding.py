@@ -25,7 +25,7 @@ T = TypeVar("T")
 BUILT_IN = "built in"
 ENTRY_POINT = "entry point"
 PATH = "path"
-_NAME = re.compile(r"[a-z][a-z0-9_]*(-[a-z0-9_]+)*")
+_NAME = re.compile(r"[a-z][a-z0-9]*([_-][a-z0-9]+)*")
 
 
 class DoorError(UserError, ValueError):
@@ -181,6 +181,15 @@ class Door(Generic[T]):
             return loaded[0]
         raise DoorError(f"{name}: no {self.kind} is called {name}{nearest(name, self.names())}"
                         f"; one of your own is given by its path, ./{name}.py")
+
+    @property
+    def builtin(self) -> tuple[str, ...]:
+        """Names of the objects that are built in."""
+        return tuple(self._builtin)
+
+    def loaded(self) -> list["Named"]:
+        """The objects from outside that have been loaded, the last one of each name."""
+        return [[*same.values()][-1] for same in self._loaded.values()]
 
     def is_builtin(self, name: str) -> bool:
         """Whether ``name`` is that of an object that is built in."""
@@ -351,8 +360,11 @@ _DOORS: dict[str, Door[Any]] = {}
 
 
 def _again(group: str, reference: str, hashed: str) -> Named:
-    """A :class:`Named` in another process."""
-    return _DOORS[group].resolve(reference)
+    """A :class:`Named` in another process, whose sources must be the same."""
+    found = _DOORS[group].resolve(reference)
+    if found.digest != hashed:
+        raise DoorError(f"{found}: {found.origin.text} has changed since it was named")
+    return found
 
 
 def _split(name: str) -> tuple[str, str]:

@@ -10,7 +10,6 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
 from ...layouts.description import MAX_CPUS, Description
-from ...layouts.doors import NICS
 from ...layouts.processor import CRASH_WORDS
 from ..bus.bus import Bus
 from ..bus.memory import MemoryController, MemoryPort
@@ -119,7 +118,7 @@ class Node(wiring.Component):
         self._description = description
         self._gated = gated
         self._cpus = cpus or description.node.cpus
-        self._design = design = NICS.get(getattr(description.nic, "design", "rings"))
+        self._design = design = description.design
         self._side = side = design.side(description, self._cpus)
         self._nics = [design.build(description, side, step=step)
                       for _ in range(description.node.nics)]

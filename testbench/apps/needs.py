@@ -74,9 +74,8 @@ def _nodes(kernel: Any, description: Description) -> int | None:
     for nodes in range(description.fabric.nodes + 1, MOST_NODES + 1):
         if kernel.refuses(kernel.size, nodes):
             continue
-        larger = description.model_copy(update={
-            "fabric": description.fabric.model_copy(update={"nodes": nodes})})
         try:
+            larger = description.with_({"fabric.nodes": nodes})
             needs = of_kernel("", type(kernel)(kernel.size, nodes), larger)
         except UserError:
             return None
@@ -138,7 +137,5 @@ def grown(description: Description, needs: Iterable[Need], asked: Container[str]
     for need in needs:
         free = need.has(description) == need.default and need.knob not in asked
         if free and need.has(description) < need.least <= need.most:
-            section = getattr(description, need.section)
-            description = description.model_copy(update={
-                need.section: section.model_copy(update={need.key: need.enough})})
+            description = description.with_({need.knob: need.enough})
     return description

@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from typing import Any
 
-from ...layouts.timing import TIMING_REGISTERS
 from .switches import Switches
 
 __all__ = ["reset"]
@@ -25,7 +24,7 @@ async def reset(dut: Any, switches: Switches, restart: Callable[[], None]) -> No
     dut.cfg_we.value = 0
     restart()
     await rising
-    for register, value in zip(TIMING_REGISTERS, switches.timing, strict=True):
+    for register, value in zip(switches.registers, switches.timing, strict=True):
         dut.cfg_we.value = 1
         dut.cfg_index.value = register.index
         dut.cfg_data.value = value

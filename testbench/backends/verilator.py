@@ -224,7 +224,7 @@ class VerilatorBackend:
             await reset(self._dut, switches, self._restart)
             return
         self._restart()
-        words = packed_timing(switches.timing)
+        words = packed_timing(switches.timing, switches.registers)
         self._library.nicbed_reset((ctypes.c_uint32 * len(words))(*words), switches.trace,
                                    switches.profile, switches.skip,
                                    ctypes.c_uint64(switches.limit))

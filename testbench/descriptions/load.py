@@ -4,7 +4,6 @@ Each error is one line that names the file, the key, the value and the rule.
 """
 
 import copy
-import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
@@ -12,9 +11,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
-
-from ...layouts.description import Description, Knob, knobs
+from ...layouts.description import Description, Draft, knobs, knobs_by_name
+from ...layouts.description.errors import rule_of, short
 from ...layouts.doors import LAYERS, NICS, Layer, NicDesign
 from ...layouts.doors.lazy import resolved
 from ..errors import UserError, nearest
@@ -24,6 +22,8 @@ __all__ = ["DEFAULT", "FIT", "check_name", "difference", "find", "fit_table", "f
 
 DEFAULT = "default"
 FIT = "fit"
+_PLUGS = tuple(f"{knob.name}=" for knob in knobs() if knob.at is not None)
+"""Overrides that name objects, which bring knobs along."""
 _FOLDER = Path(__file__).resolve().parents[2] / "nics"
 _FOLDERS = (_FOLDER, _FOLDER / "machines")
 
@@ -63,29 +63,18 @@ def load(nic: str | Description = DEFAULT, overrides: Iterable[str] = (),
         The file, a key, a value or a combination of values is wrong.
     """
     if isinstance(nic, Description):
-        table, nic = nic.model_dump(), "description"
+        draft, start = Draft(dict(nic), "description"), nic
     else:
         table = _read(nic)
-    table.pop(FIT, None)
-    _check_keys(table, nic)
-    origin: dict[str, str] = {}
-    for text in overrides:
-        name, value = parse_set(text)
-        section, key = name.split(".")
-        table.setdefault(section, {})[key] = value
-        origin[name] = "--set"
+        table.pop(FIT, None)
+        draft, start = Draft(table, nic, find(nic).resolve().parent), Description()
+    for text in sorted(overrides, key=lambda text: not text.startswith(_PLUGS)):
+        draft.set(*parse_set(text), "--set")
     for name, value in (changes or {}).items():
-        check_name(name)
-        section, key = name.split(".")
-        table.setdefault(section, {})[key] = _own(value)
-        origin[name] = "set"
+        draft.set(name, value, "set")
     if nodes is not None:
-        table.setdefault("fabric", {})["nodes"] = nodes
-        origin["fabric.nodes"] = "--nodes"
-    try:
-        return Description.model_validate(table)
-    except ValidationError as error:
-        raise UserError(_describe(error, nic, origin)) from None
+        draft.set("fabric.nodes", nodes, "--nodes")
+    return start.remade(draft)
 
 
 def fit_table(nic: str) -> dict[str, Any]:
@@ -99,7 +88,7 @@ def fit_table(nic: str) -> dict[str, Any]:
     """
     table = _read(nic).get(FIT, {})
     if not isinstance(table, dict):
-        raise UserError(f"{nic}: {FIT} = {_short(table)}: must be a table, [{FIT}]")
+        raise UserError(f"{nic}: {FIT} = {short(table)}: must be a table, [{FIT}]")
     return table
 
 
@@ -122,8 +111,7 @@ def for_layer(description: Description, layer: str, *, ours: bool = True) -> Des
         name += f" over {found.name} ({LAYERS.get(layer).chosen_by})"
     settled = found.settle(description)
     if settled.via.design == "auto":
-        via = settled.via.model_copy(update={"design": "kernel"})
-        settled = settled.model_copy(update={"via": via})
+        settled = settled.with_({"via.design": "kernel"})
     broken = [*found.needs(settled, name),
               *(found.needs_of_exchange(settled, name) if ours else ())]
     if not description.bus.coherent and not (found.flushes and found.flushes(settled)):
@@ -140,7 +128,7 @@ def _misfit(description: Description, layer: Layer, name: str) -> Iterator[str]:
     def kinds(design: NicDesign) -> set[str]:
         return {kind.__name__ for kind in design.kinds(description)}
 
-    wanted, design = _kinds_of(layer), NICS.get(getattr(description.nic, "design", "rings"))
+    wanted, design = _kinds_of(layer), description.design
     if not wanted or kinds(design) & {*wanted}:
         return
     layers = [one.name for one in LAYERS.present() if {*_kinds_of(one)} & kinds(design)
@@ -158,12 +146,13 @@ def _kinds_of(layer: Layer) -> list[str]:
 
 
 def difference(descriptions: Sequence[Description]) -> dict[str, list[Any]]:
-    """The knobs whose values differ between ``descriptions``, with each one's value."""
+    """The knobs whose values differ between ``descriptions``, with each one's value; None in one
+    that has no such knob."""
     tables = [one.model_dump(mode="json") for one in descriptions]
     found = {}
     for knob in knobs():
         section, key = knob.name.split(".")
-        values = [table[section][key] for table in tables]
+        values = [table.get(section, {}).get(key) for table in tables]
         if any(value != values[0] for value in values):
             found[knob.name] = values
     return found
@@ -177,14 +166,9 @@ def check_name(name: str) -> None:
     UserError
         There is none.
     """
-    known = [knob.name for knob in knobs()]
+    known = knobs_by_name([name])
     if name not in known:
-        raise UserError(f"{name}: no knob is called {name}{nearest(name, known)}")
-
-
-def _own(value: Any) -> Any:
-    """``value`` as a number of Python, if it is one of numpy."""
-    return value.item() if type(value).__module__ == "numpy" else value
+        raise UserError(f"{name}: no knob is called {name}{nearest(name, [*known])}")
 
 
 def parse_set(text: str) -> tuple[str, Any]:
@@ -199,7 +183,7 @@ def parse_set(text: str) -> tuple[str, Any]:
     name, value = name.strip(), value.strip()
     if not equals:
         raise UserError(f"--set {text}: must be KNOB=VALUE, such as link.latency=12")
-    known = {knob.name: knob for knob in knobs()}
+    known = knobs_by_name([name])
     if name not in known:
         raise UserError(f"--set {text}: no knob is called {name}{nearest(name, list(known))}")
     knob = known[name]
@@ -213,8 +197,7 @@ def parse_set(text: str) -> tuple[str, Any]:
         if isinstance(knob.default, Fraction):
             Fraction(value)
     except (KeyError, ValueError, ZeroDivisionError):
-        raise UserError(f"--set: {name} = {value!r}: {_rule(knob)}"
-                        f"{_hint(knob, value)}") from None
+        raise UserError(f"--set: {name} = {value!r}: {rule_of(knob, value)}") from None
     return name, value
 
 
@@ -231,64 +214,3 @@ def _read(nic: str) -> dict[str, Any]:
         raise UserError(f"{nic}: not TOML: {error}") from None
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(f"{nic}: cannot be read: {error}") from None
-
-
-def _check_keys(table: Mapping[str, Any], nic: str) -> None:
-    known = {knob.name: knob for knob in knobs()}
-    sections = list(dict.fromkeys(name.split(".")[0] for name in known))
-    for section, content in table.items():
-        if section not in sections:
-            raise UserError(f"{nic}: {section} = {_short(content)}: no table is called "
-                            f"{section}{nearest(section, sections)}")
-        if not isinstance(content, dict):
-            raise UserError(f"{nic}: {section} = {_short(content)}: must be a table, [{section}]")
-        for key, value in content.items():
-            if f"{section}.{key}" not in known:
-                raise UserError(f"{nic}: {section}.{key} = {_short(value)}: no knob is called "
-                                f"{section}.{key}{nearest(f'{section}.{key}', list(known))}")
-
-
-def _describe(error: ValidationError, nic: str, origin: Mapping[str, str]) -> str:
-    known = {knob.name: knob for knob in knobs()}
-    first = error.errors()[0]
-    name = ".".join(str(part) for part in first["loc"])
-    if name in known:
-        return f"{origin.get(name, nic)}: {name} = {_short(first['input'])}: " \
-               f"{_rule(known[name])}{_hint(known[name], first['input'])}"
-    text = str(first["msg"]).removeprefix("Value error, ")
-    return f"{origin.get(text.split(' ')[0], nic)}: {text}"
-
-
-def _rule(knob: Knob) -> str:
-    """The rule for values of ``knob``, with its unit."""
-    if isinstance(knob.default, str):
-        return "must be " + " or ".join(f"'{one}'" for one in knob.bounds.split("|"))
-    if isinstance(knob.default, bool):
-        return "must be true or false"
-    low, high = knob.ends
-    above = "above" if knob.bounds.startswith("> ") else "from"
-    kind = {int: "a whole number", Fraction: "a number or a fraction such as '160/33'"}.get(
-        type(knob.default), "a number")
-    unit = f" of {knob.unit}" if knob.unit and knob.unit != "probability" else ""
-    section, key = knob.name.split(".")
-    info = Description.model_fields[section].annotation.model_fields[key]  # type: ignore[union-attr]
-    rules = {type(rule).__name__: rule for rule in info.metadata}
-    multiple = getattr(rules.get("MultipleOf"), "multiple_of", None)
-    also = f", a multiple of {multiple}" if multiple else ""
-    return f"must be {kind}{unit} {above} {low} to {high}{also}"
-
-
-def _hint(knob: Knob, value: Any) -> str:
-    """Why a text is not a number, if this is known."""
-    if isinstance(knob.default, str) or not isinstance(value, str):
-        return ""
-    if knob.unit and re.fullmatch(r"[\d.,/_]+\s*[a-zA-Zµ%/]+", value):
-        return f"; give {knob.unit}, as a number alone"
-    if isinstance(knob.default, Fraction) and re.fullmatch(r"[+-]?\d+\s*/\s*0+", value):
-        return "; what it is divided by must not be 0"
-    return ""
-
-
-def _short(value: Any) -> str:
-    text = repr(value) if isinstance(value, str) else str(value)
-    return text if len(text) <= 40 else text[:37] + "..."

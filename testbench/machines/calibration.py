@@ -29,9 +29,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
-
-from ...layouts.description import Description, Kind, knobs
+from ...layouts.description import Description, Kind, KnobError, knobs
 from ..apps import APPS
 from ..descriptions import load
 from ..errors import UserError, nearest
@@ -254,11 +252,8 @@ def _set(base: Description, parameters: Sequence[Parameter], point: Point, nic: 
                 for one, index in zip(parameters, point, strict=True)}
     try:
         return apply_settings(base, settings)
-    except ValidationError as error:
-        first = error.errors()[0]
-        name = ".".join(str(part) for part in first["loc"]) or ", ".join(settings)
-        raise UserError(f"{nic}: [fit.parameters]: {name}: {settings.get(name, '')}: "
-                        f"{first['msg']}") from None
+    except KnobError as error:
+        raise UserError(f"{nic}: [fit.parameters]: {error}") from None
 
 
 def _value(description: Description, knob: str) -> Any:

@@ -72,8 +72,9 @@ def job_for(description: Description, wanted: Quantity, *, lean: bool = False) -
     nodes = max(description.fabric.nodes, least)
     if wanted.bench in APPS:
         description = alone(description, wanted.bench)
-    fabric = description.fabric.model_copy(update={"nodes": nodes, **wanted.fabric})
-    return Job(load.for_layer(description.model_copy(update={"fabric": fabric}), wanted.layer),
+    fabric = {"nodes": nodes, **wanted.fabric}
+    sized = description.with_({f"fabric.{key}": value for key, value in fabric.items()})
+    return Job(load.for_layer(sized, wanted.layer),
                wanted.bench, json.dumps(plain(parameters), sort_keys=True), wanted.layer)
 
 

@@ -65,6 +65,5 @@ def alone(description: Description, program: str) -> Description:
     """``description`` with the default rates of other programs' computation. They do not count in
     ``program``, so that a run is found again in the cache whatever they are."""
     usual = Apps()
-    others = {rate: getattr(usual, rate) for name, rate in RATES.items() if name != program}
-    return description.model_copy(
-        update={"apps": description.apps.model_copy(update=others)})
+    return description.with_({f"apps.{rate}": getattr(usual, rate)
+                              for name, rate in RATES.items() if name != program})

@@ -9,7 +9,6 @@ import sysconfig
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from ...layouts.description import Description, Kind, knobs
 from ..changes.rewrite import checked
@@ -48,7 +47,7 @@ def structure(description: Description) -> dict[str, str]:
     VI engine or NIC processor, and with the version of the processor's core."""
     engine = description.via.design == "engine"
     absent = {"via": not engine, "processor": description.nic.processor == "none"}
-    found = {knob.name: repr(_value(description, knob.name)) for knob in knobs()
+    found = {knob.name: repr(knob.of(description)) for knob in knobs(description)
              if knob.kind is Kind.STRUCTURE and not absent.get(knob.name.split(".")[0])}
     processor = description.nic.processor
     if processor != "none":
@@ -60,13 +59,8 @@ def structure(description: Description) -> dict[str, str]:
 def same_simulator(description: Description) -> tuple[str, ...]:
     """The values of all structure knobs: where they are equal, one simulator's process runs the
     descriptions."""
-    return tuple(repr(_value(description, knob.name)) for knob in knobs()
+    return tuple(repr(knob.of(description)) for knob in knobs(description)
                  if knob.kind is Kind.STRUCTURE)
-
-
-def _value(description: Description, name: str) -> Any:
-    section, key = name.split(".")
-    return getattr(getattr(description, section), key)
 
 
 def tool_versions(sim: str) -> dict[str, str]:

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from ...layouts.description import Description
-from ...layouts.timing import packed_timing, timing_values
+from ...layouts.timing import packed_timing, timing_registers, timing_values
 from ..backends.session import run_job
 from ..errors import UserError
 from ..run.sent_again import Account
@@ -112,7 +112,8 @@ async def workload(lab: Any, layer: str, name: str, until: int, short: int, turn
 def _bare(built: simulator.Simulator, description: Description, record: str, cycles: int
           ) -> float:
     """CPU seconds of the bare loop for the recorded run of ``cycles``."""
-    timing = ",".join(f"{word:x}" for word in packed_timing(timing_values(description)))
+    timing = ",".join(f"{word:x}" for word in packed_timing(timing_values(description),
+                                                           timing_registers(description)))
     program, *topology = built.command
     done = subprocess.run([program, record, str(description.memory.bytes // 8), timing, *topology],
                           capture_output=True, text=True)
@@ -192,11 +193,8 @@ def measure(description: Description, *, layer: str = "am", sim: str = "verilato
     results: dict[str, dict[str, Any]] = {name: {} for name in WORKLOADS[layer]}
     account = Account()
     for done, count in enumerate(counts):
-        table = description.model_dump()
-        table["fabric"]["nodes"] = count
-        if count > CROSSBAR:
-            table["fabric"]["topology"] = "fat_tree"
-        sized = Description.model_validate(table)
+        sized = description.with_({"fabric.nodes": count} | (
+            {"fabric.topology": "fat_tree"} if count > CROSSBAR else {}))
         simulator.build(sized, sim, progress=progress)
         bare = simulator.build(sized, sim, bare=True, progress=progress)
         for name in WORKLOADS[layer]:

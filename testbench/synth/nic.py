@@ -35,12 +35,11 @@ def measure(description: Description, progress: Progress = lambda *_: None) -> d
     """
     from amaranth.hdl import Signal
 
-    from ...layouts.doors import NICS
 
     need(TOOL)
     progress("converting", 0, 1000)
     # With a step a processor is as on a board, without what only simulators have; it is always 1.
-    design = NICS.get(getattr(description.nic, "design", "rings"))
+    design = description.design
     side = design.side(description, description.node.cpus)
     plan = without_board(design.build(description, side, step=Signal(init=1)))
     with tool_errors():
@@ -60,7 +59,7 @@ def config(description: Description) -> dict[str, dict[str, Any]]:
     """The knobs on which an area can depend: those of structure."""
     found: dict[str, dict[str, Any]] = {}
     whole = description.model_dump(mode="json")
-    for knob in knobs():
+    for knob in knobs(description):
         if knob.kind is Kind.STRUCTURE:
             section, key = knob.name.split(".")
             found.setdefault(section, {})[key] = whole[section][key]

@@ -52,17 +52,17 @@ class Refused:
 
 def matter(description: Description, layer: str, patterns: Sequence[str] = ()) -> list[Knob]:
     """The knobs that are changed: numbers of kinds timing and cost, of the sections that ``layer``
-    reads, whose names match one of ``patterns``, such as ``cpu.*``.
+    and the NIC design read, whose names match one of ``patterns``, such as ``cpu.*``.
 
     Raises
     ------
     UserError
         A pattern matches none.
     """
-    sections = {*_COMMON, *_OWN.get(layer, (layer,))}
+    sections = {*_COMMON, *_OWN.get(layer, (layer,)), description.design.name}
     if description.nic.processor != "none":
         sections.add(_PROCESSOR)
-    found = [knob for knob in knobs() if knob.kind is not Kind.STRUCTURE
+    found = [knob for knob in knobs(description) if knob.kind is not Kind.STRUCTURE
              and knob.name.split(".")[0] in sections
              and isinstance(knob.default, (int, float, Fraction))
              and not isinstance(knob.default, bool)]

@@ -11,6 +11,7 @@ from typing import Any
 
 from ...host.port.costs import Costs
 from ...layouts.description import Description
+from ...layouts.description.declared import DECLARED
 from ...layouts.fabric import topology
 from ...layouts.trace import TICKS
 
@@ -41,7 +42,8 @@ def predicted(knob: str, before: Description, after: Description, work: Work | N
               ) -> dict[str, Fraction]:
     """Cycles by which RTT and L grow when ``knob`` changes ``before`` into ``after``; what is not
     in it is not predicted."""
-    if knob in _OF_ALL_PRICES or knob.split(".")[1] in Costs(before).price:
+    section, key = knob.split(".")
+    if knob in _OF_ALL_PRICES or (section in DECLARED and key in Costs(before).price):
         if work is None:
             return {}
         return {"RTT": sum((count * (_price(after, item) - _price(before, item))

@@ -5,7 +5,6 @@ from collections.abc import Iterator, Sequence
 
 from ....layouts.board import COMMAND, COMMAND_FRAME, MAP_WORD, SWITCHES, Operation, Register
 from ....layouts.operations import ENTRY_WORDS
-from ....layouts.timing import TIMING_REGISTERS
 from ..switches import Switches
 
 __all__ = ["CAPACITY", "RUN", "forget", "frames", "give", "map_page", "reset", "write"]
@@ -32,7 +31,7 @@ def reset(switches: Switches) -> list[tuple[int, ...]]:
     return [
         _set(Register.SWITCHES, SWITCHES.pack(reset=1, **held)),
         *((_command(Operation.TIMING, register.index), value)
-          for register, value in zip(TIMING_REGISTERS, switches.timing, strict=True)),
+          for register, value in zip(switches.registers, switches.timing, strict=True)),
         _set(Register.LIMIT_LOW, switches.limit & 0xFFFF_FFFF),
         _set(Register.LIMIT_HIGH, switches.limit >> 32),
         _set(Register.SWITCHES, SWITCHES.pack(**held)),
