@@ -1,9 +1,11 @@
 """Today's NIC as an object at the door: rings, windows, a VI engine or a processor."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, cast
 
 from ...layouts.doors import NicDesign
 from ...layouts.doors.lazy import resolved
+from ...layouts.registers import REGISTERS, Register
 
 if TYPE_CHECKING:
     from amaranth.hdl import Signal
@@ -25,7 +27,11 @@ class Rings(NicDesign):
     """The NIC of which the knobs are those of the sections nic, via and processor."""
 
     name = "rings"
+    registers = REGISTERS
     title = "send and receive rings and windows; a VI engine or a processor beside them"
+
+    def registers_of(self, description: "Description") -> Sequence[Register]:
+        return resolved("nicbed.rtl.nic.nic:registers_of")(description)
 
     def side(self, description: "Description", cpus: int) -> "NicSide":
         return resolved("nicbed.rtl.nic.nic:nic_side")(description, cpus)

@@ -10,6 +10,7 @@ from amaranth.lib.wiring import connect, flipped
 from ...layouts.description import Description
 from ...layouts.packet import Protocol
 from ...layouts.processor import CRASH
+from ...layouts.registers import ENGINE_REGISTERS, PROCESSOR_REGISTERS, Register
 from ...layouts.rings import LINE_BYTES
 from ...layouts.trace import Block, Kind
 from ..bus.watch import Watch
@@ -22,13 +23,13 @@ from .fifos.receive_fifo import ReceiveFifo
 from .fifos.receive_window import ReceiveWindow
 from .fifos.send_window import SendWindow
 from .packet_merge import PacketMerge
-from .pio_map import PioMap
+from .pio_map import RING_REGISTERS, PioMap
 from .protocol_split import ProtocolSplit
 from .rings.no_send_dma import NoSendDma
 from .rings.receive_dma import ReceiveDma
 from .rings.send_dma import SendDma
 
-__all__ = ["Nic", "nic_side"]
+__all__ = ["Nic", "nic_side", "registers_of"]
 
 _EVENT_SOURCES = (Block.SEND_PIO, Block.SEND_PIO, Block.SEND_DMA, Block.RECEIVE_LINK,
                   Block.RECEIVE_LINK, Block.RECEIVE_DMA, Block.RECEIVE_PIO, Block.RECEIVE_PIO)
@@ -56,6 +57,12 @@ def event_sources(description: Description, cpus: int) -> tuple[Block, ...]:
             *(Engine.event_sources if _has_engine(description) else ()),
             *(Processor.event_sources if _has_processor(description) else ()),
             *(Watch.event_source,) * (len(_watched(description)) * cpus))
+
+
+def registers_of(description: Description) -> tuple[Register, ...]:
+    """The registers of a :class:`Nic`."""
+    return RING_REGISTERS + (ENGINE_REGISTERS if _has_engine(description) else ()) + (
+        PROCESSOR_REGISTERS if _has_processor(description) else ())
 
 
 def nic_side(description: Description, cpus: int) -> NicSide:

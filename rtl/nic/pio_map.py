@@ -32,7 +32,7 @@ from .rings.no_send_dma import NoSendDma
 from .rings.receive_dma import ReceiveDma
 from .rings.send_dma import SendDma
 
-__all__ = ["PioMap"]
+__all__ = ["RING_REGISTERS", "PioMap"]
 
 WINDOW_SPACE = 1 << 20
 """Of NIC memory in the PIO window."""
@@ -62,8 +62,9 @@ _PROCESSOR_COUNTERS = {
     "page_lost": ("pages.lost",),
 }
 """The processor's counters, and its pulses."""
-_RING_REGISTERS = tuple(register for register in REGISTERS
-                        if register not in ENGINE_REGISTERS + PROCESSOR_REGISTERS)
+RING_REGISTERS = tuple(register for register in REGISTERS
+                       if register not in ENGINE_REGISTERS + PROCESSOR_REGISTERS)
+"""Registers of every NIC, whatever is attached to it."""
 
 
 class _Nic(Protocol):
@@ -96,7 +97,7 @@ class PioMap:
         self._nic = nic
         self._pio = nic.pio
         counters, external = dict(_COUNTERS), ["send_doorbell", "receive_taken"]
-        registers = _RING_REGISTERS
+        registers = RING_REGISTERS
         attached: dict[str, tuple[str, ...]] = {}
         if engine is not None:
             registers += ENGINE_REGISTERS

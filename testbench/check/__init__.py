@@ -1,0 +1,1 @@
+"""Checks of what others plug in: ``nicbed check``."""
