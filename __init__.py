@@ -2,7 +2,7 @@
 
 ``nicbed.__all__`` and the ``__all__`` of the four layers, :mod:`nicbed.host.am`, ``fm``, ``gm``
 and ``via``, of :mod:`nicbed.host.smp` and :mod:`nicbed.host.splitc` are the public interface;
-docs/api.md lists it. Each name loads what it needs when it is first asked for.
+docs/reference/api.md lists it. Each name loads what it needs when it is first asked for.
 """
 
 import importlib

@@ -113,6 +113,9 @@ class Endpoint:
         Any number of nodes can exchange messages whose number is known beforehand.
     lossy
         The layer sends nothing again: what the network loses is lost.
+    traced
+        Its messages, marks and echoes can be found in the trace, so that a round trip can be split
+        into what the CPUs do and the stages of the flights.
     lot
         Messages of a sender that arrive in a row where several send to one, because so many of its
         places come back at once.
@@ -132,6 +135,7 @@ class Endpoint:
     messages: ClassVar[bool] = True
     crowds: ClassVar[bool] = False
     lossy: ClassVar[bool] = False
+    traced: ClassVar[bool] = True
     lot: ClassVar[int] = 1
 
     def __init__(self, node: "Node", exchange: Exchange) -> None:

@@ -28,7 +28,7 @@ from .data.overlap import apart
 from .data.registration import Registration
 from .errors import ErrorClass, MpiError, RequestError
 from .point_to_point.attached_buffer import AttachedBuffer
-from .point_to_point.generalised_requests import Generalised
+from .point_to_point.generalised_request import GeneralisedRequest
 from .point_to_point.long_messages import LongMessages
 from .point_to_point.matching import Unexpected
 from .point_to_point.receiving import Receiving
@@ -452,7 +452,7 @@ class Mpi:
         if isinstance(request, Receive) and self.receiving.matching.withdraw(request):
             request.status.cancelled = True
             request.ended()
-        elif isinstance(request, Generalised):
+        elif isinstance(request, GeneralisedRequest):
             request.cancel()
 
     def reduce_local(self, op: Op, first: Any, second: Any) -> None:

@@ -66,7 +66,7 @@ class RingFrames(Frames):
         return (await self._window.room(self._words(self.mtu if ring is None else SHORT))
                 and (ring is None or await ring.room()))
 
-    async def send(self, destination: int, address: int, length: int) -> None:
+    async def send(self, destination: int, address: int, length: int) -> int:
         if not 1 <= length <= self.mtu:
             raise ValueError(f"a frame has 1 to {self.mtu} bytes (nic.mtu), not {length}")
         header = self._header(destination) | length << LENGTH
@@ -78,6 +78,7 @@ class RingFrames(Frames):
             while not await self._ring.room():
                 await self._port.delay(1)
             await self._ring.post(header, b"", address, length, number)
+        return number
 
     async def _write(self, header: int, address: int, length: int, number: int) -> None:
         """The frame through the send window: the CPU reads it word by word."""

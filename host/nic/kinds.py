@@ -51,11 +51,11 @@ class Frames(Driver):
         polls while there is no room cannot be the reason why others have none."""
         return True
 
-    async def send(self, destination: int, address: int, length: int) -> None:
-        """Send the ``length`` bytes (1 to ``mtu``) at ``address`` of host memory. Wait for room.
+    async def send(self, destination: int, address: int, length: int) -> int:
+        """Send the ``length`` bytes (1 to ``mtu``) at ``address`` of host memory; return the
+        frame's trace number, the next of the node's (:meth:`.Node.trace_number`). Wait for room.
         The bytes must stay as they are until :meth:`drain` has returned, or the frame has
-        arrived. The frame's trace number is the next of the node's
-        (:meth:`.Node.trace_number`)."""
+        arrived."""
         raise NotImplementedError
 
     async def drain(self) -> None:

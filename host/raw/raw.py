@@ -56,10 +56,12 @@ class Raw:
         (``node.address_on(number)``). They must stay as they are until :meth:`drain` has
         returned."""
         port = self._port
-        port.mark(REQUEST_SEND, BEGIN, 0)
-        await self._frames.send(peer, address, length)
+        begin = port.mark(REQUEST_SEND, BEGIN, 0)
+        number = await self._frames.send(peer, address, length)
         self.sent += 1
-        port.mark(REQUEST_SEND, END, 0)
+        port.mark(REQUEST_SEND, END, number)
+        if port.marking:
+            begin[3] = number
 
     async def drain(self) -> None:
         """Wait until the bytes of no frame are needed any more."""

@@ -17,6 +17,7 @@ class RpcEndpoint(Endpoint):
 
     replies = True
     messages = False
+    traced = False
 
     def __init__(self, node: Node, exchange: Exchange) -> None:
         super().__init__(node, exchange)

@@ -12,7 +12,7 @@ __all__ = ["command", "page", "place", "register_row", "table", "word_table"]
 
 def place(name: str) -> Path:
     """Where page ``name`` stands."""
-    return Path(__file__).resolve().parents[2] / "docs" / f"{name}.md"
+    return Path(__file__).resolve().parents[2] / "docs" / "reference" / f"{name}.md"
 
 
 def page(name: str, title: str, lines: Sequence[str]) -> str:

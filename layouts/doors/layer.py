@@ -2,7 +2,7 @@
 it in ``layer.py`` as ``LAYER``."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any
 
 from .lazy import resolved
@@ -23,7 +23,7 @@ def _itself(description: "Description") -> "Description":
     return description
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Layer:
     """A communication layer: what the testbed has to know of it, all in one place.
 
@@ -37,7 +37,7 @@ class Layer:
     title
         A line for ``nicbed list``.
     knobs
-        Its section of a description.
+        Its section of a description, which has its name.
     sections
         Names of further sections that its programs read: those of a layer below.
     costs
@@ -73,6 +73,7 @@ class Layer:
 
     name: str
     title: str
+    _: KW_ONLY
     knobs: "type[Section] | None" = None
     sections: tuple[str, ...] = ()
     costs: str = ""
@@ -97,8 +98,4 @@ class Layer:
     def own_sections(self) -> tuple[str, ...]:
         """Names of the sections of a description that its programs read, beside those of the node
         and of what joins the nodes."""
-        from ..description import Description
-
-        own = next((section for section, field in Description.model_fields.items()
-                    if field.annotation is self.knobs), self.name) if self.knobs else ""
-        return tuple(filter(None, (*self.sections, own)))
+        return (*self.sections, self.name) if self.knobs else self.sections

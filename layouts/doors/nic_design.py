@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from ...host.nic.kinds import Driver  # pyright: ignore[reportMissingImports]
     from ...host.port.node import Node
-    from ...rtl.node.nic_side import NicSide  # pyright: ignore[reportMissingImports]
+    from ...rtl.node.nic_side import NicSide
     from ..description import Description, Section
 
 __all__ = ["NicDesign"]

@@ -2,9 +2,10 @@
 
 Verilator evaluates all logic behind a clock at each of its edges. Most of that logic then computes
 what it computed before: of a node with a VI engine, weighted by the accesses in its statements,
-four fifths in a ping-pong and 72 % in a stream (docs/performance.md). So the statements are
-distributed to clusters, and a cluster runs only if something that it read when it ran last has
-changed since. Every variable has the same value as without the pass, after every evaluation.
+four fifths in a ping-pong and 72 % in a stream (docs/explanation/performance.md). So the
+statements are distributed to clusters, and a cluster runs only if something that it read when it
+ran last has changed since. Every variable has the same value as without the pass, after every
+evaluation.
 
 In the order in which to read:
 

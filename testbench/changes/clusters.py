@@ -13,7 +13,7 @@ __all__ = ["Cluster", "clusters"]
 
 SIZE = 30
 """Accesses from which on a cluster takes nothing more. About 20 is 2 to 3 % slower, and more to
-compile; about 40 is 3 to 9 % slower: docs/performance.md."""
+compile; about 40 is 3 to 9 % slower: docs/explanation/performance.md."""
 
 ALWAYS_SIZE = 1000
 """The same of a cluster that always runs."""

@@ -13,7 +13,7 @@ from typing import Any
 
 from ...layouts.description import Description, Draft, knobs, knobs_by_name
 from ...layouts.description.errors import rule_of, short
-from ...layouts.doors import LAYERS, NICS, Layer, NicDesign
+from ...layouts.doors import LAYERS, NICS, Found, Layer, NicDesign
 from ...layouts.doors.lazy import resolved
 from ..errors import UserError, nearest
 
@@ -22,6 +22,7 @@ __all__ = ["DEFAULT", "FIT", "check_name", "difference", "find", "fit_table", "f
 
 DEFAULT = "default"
 FIT = "fit"
+_START = Description()
 _PLUGS = tuple(f"{knob.name}=" for knob in knobs() if knob.at is not None)
 """Overrides that name objects, which bring knobs along."""
 _FOLDER = Path(__file__).resolve().parents[2] / "nics"
@@ -67,7 +68,7 @@ def load(nic: str | Description = DEFAULT, overrides: Iterable[str] = (),
     else:
         table = _read(nic)
         table.pop(FIT, None)
-        draft, start = Draft(table, nic, find(nic).resolve().parent), Description()
+        draft, start = Draft(table, nic, find(nic).resolve().parent), _START
     for text in sorted(overrides, key=lambda text: not text.startswith(_PLUGS)):
         draft.set(*parse_set(text), "--set")
     for name, value in (changes or {}).items():
@@ -115,7 +116,7 @@ def for_layer(description: Description, layer: str, *, ours: bool = True) -> Des
     broken = [*found.needs(settled, name),
               *(found.needs_of_exchange(settled, name) if ours else ())]
     if not description.bus.coherent and not (found.flushes and found.flushes(settled)):
-        flushing = " and ".join(one for one in LAYERS.names() if LAYERS.get(one).flushes)
+        flushing = " and ".join(one.name for one in map(Found.load, LAYERS.found()) if one.flushes)
         broken.append(f"bus.coherent = false: layers {flushing} flush lines over firmware tb2 "
                       "(am.firmware), and no other layer does")
     for line in [*broken, *_misfit(settled, found, name)]:

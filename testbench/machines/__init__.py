@@ -15,5 +15,5 @@ In the order in which to read:
 - :mod:`.sharpness`: How sharply figures fix parameters, and which they cannot tell apart
 - :mod:`.writing`: Fitted values into a description's file
 - :mod:`.curves`, :mod:`.plots`: Plots of published tables
-- :mod:`.page`: docs/reproduction.md
+- :mod:`.page`: docs/explanation/reproduction.md
 """

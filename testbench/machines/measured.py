@@ -61,7 +61,8 @@ class Job:
         """What the outcome depends on."""
         return [sources(), json.dumps(versions(SIM), sort_keys=True), SIM, self.layer, self.bench,
                 json.dumps(self.description.model_dump(mode="json"), sort_keys=True),
-                json.dumps(plain(self.parameters), sort_keys=True)]
+                json.dumps(plain(self.parameters), sort_keys=True),
+                *(one.identity for one in self.description.outside)]
 
 
 def job_for(description: Description, wanted: Quantity, *, lean: bool = False) -> Job:

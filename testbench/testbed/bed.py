@@ -120,8 +120,9 @@ class Testbed:
 
     def bench(self, name: str, *, layer: str | None = None, full: bool = False,
               knobs: Mapping[str, Any] | None = None, wave: Path | None = None,
-              timeline: Path | None = None) -> Result:
-        """Run benchmark ``name``.
+              timeline: Path | None = None, **parameters: Any) -> Result:
+        """Run benchmark ``name``, one of nicbed's or of an installed package, or that in a file
+        ("./my_bench.py"); ``parameters`` are in place of its usual ones.
 
         Parameters
         ----------
@@ -136,8 +137,8 @@ class Testbed:
         timeline
             File for the time line of all runs (:mod:`nicbed.testbench.timeline`).
         """
-        return self.measure(self.benchmark(name, layer=layer, full=full, knobs=knobs), wave=wave,
-                            timeline=timeline)
+        return self.measure(self.benchmark(name, layer=layer, full=full, knobs=knobs,
+                                           parameters=parameters), wave=wave, timeline=timeline)
 
     def app(self, name: str, *, layer: str | None = None, knobs: Mapping[str, Any] | None = None,
             wave: Path | None = None, timeline: Path | None = None, **parameters: Any) -> Result:
@@ -191,23 +192,23 @@ class Testbed:
         return ProgramRun(description, received(found))
 
     def benchmark(self, name: str, *, layer: str | None = None, full: bool = False,
-                  knobs: Mapping[str, Any] | None = None) -> Measurement:
+                  knobs: Mapping[str, Any] | None = None,
+                  parameters: Mapping[str, Any] | None = None) -> Measurement:
         """What :meth:`bench` measures, without measuring it: everything is checked, and nothing is
         built."""
-        from ..benches import get
+        from ..benches import check, named
 
-        found = get(name)
-        layer = layer or next(iter(found.layers))
-        check_layer(layer)
-        found.module(layer)
+        name, found = named(name)
+        layer = check_layer(layer or next(iter(found.layers)))
+        check(name, layer)
         description = self._with(knobs, found.nodes_on(layer))
         if description.fabric.nodes < found.nodes and found.nodes < 4:
             raise UserError(f"{found.name} needs {found.nodes} nodes: fabric.nodes = "
                             f"{description.fabric.nodes}: must be at least {found.nodes}")
         if layer == "mpi":
             one_nic(description, f"{found.name} on layer mpi", "whose ranks are nodes")
-        return measurement.benchmark(found, load.for_layer(description, layer), layer=layer,
-                                     sim=self.sim, full=full)
+        return measurement.benchmark(name, found, load.for_layer(description, layer), layer=layer,
+                                     sim=self.sim, full=full, changes=parameters)
 
     def program(self, name: str, *, layer: str | None = None,
                 knobs: Mapping[str, Any] | None = None, **parameters: Any) -> Measurement:
@@ -411,18 +412,19 @@ def one_nic(description: Description, name: str, why: str = "") -> None:
                         "nodes with one NIC; programs of your own (nicbed run) drive several")
 
 
-def check_layer(layer: str) -> None:
-    """Refuse an unknown layer.
+def check_layer(layer: str) -> str:
+    """The name of a layer, which may be given by the path of a file; refuse an unknown one.
 
     Raises
     ------
     UserError
         It is unknown.
     """
-    from ..benches import LAYERS
+    from ...layouts.doors import LAYERS
 
-    if layer not in LAYERS:
-        raise UserError(f"no layer is called {layer}{nearest(layer, list(LAYERS))}")
+    if not LAYERS.is_path(layer) and layer not in LAYERS.names():
+        raise UserError(f"no layer is called {layer}{nearest(layer, LAYERS.names())}")
+    return layer if LAYERS.is_builtin(layer) else LAYERS.resolve(layer)
 
 
 def check_sim(sim: str) -> None:

@@ -12,6 +12,7 @@ from ..sweeps.executor import Executor, Outcome, Task
 from ..sweeps.sweep import Remaining
 from ..testbed.bed import one_nic
 from ..testbed.listener import Progress
+from ..why.round_trip import traced, traced_layers
 from .changes import FREE, Change, Refused, changed, matter
 from .effects import Effect, Probed, effects
 from .prediction import predicted, work_of
@@ -19,8 +20,6 @@ from .probe import NAME, SIZE, measurement
 
 __all__ = ["Question", "ask"]
 
-LAYERS = ("am", "via", "gm", "fm", "mpl")
-"""Layers whose figures the probe measures."""
 
 NODES = 2
 _BASE = 0
@@ -53,7 +52,7 @@ class Question:
         nic, overrides
             The description and knobs as texts, as for :class:`~nicbed.Testbed`.
         layer
-            One of :data:`LAYERS`.
+            One of :func:`~..why.round_trip.traced_layers`.
         patterns
             Which knobs: names or patterns such as ``cpu.*``; none: all that matter.
 
@@ -62,8 +61,8 @@ class Question:
         UserError
             A name, a value or a pattern is wrong, or no knob can be changed.
         """
-        if layer not in LAYERS:
-            raise UserError(f"--layer {layer}: whatif takes {', '.join(LAYERS)}")
+        if not traced(layer):
+            raise UserError(f"--layer {layer}: whatif takes {', '.join(traced_layers())}")
         description = load.for_layer(load.load(nic, overrides, NODES), layer)
         one_nic(description, NAME)
         found = list(changed(description, layer, matter(description, layer, patterns)))

@@ -56,7 +56,7 @@ class Observation(RoundTrip):
 
 def figures(document: Mapping[str, Any]) -> dict[str, Any]:
     """Of a result of ``logp``: its figures, busy shares and bound."""
-    module = BENCHES["logp"].module(document["layer"])
+    module = BENCHES.get("logp").module(document["layer"])
     bound = document["results"]["bound"]
     found = {one.name: one.value for one in module.headline(document)
              if one.unit == "cycles" and one.value is not None}

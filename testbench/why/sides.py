@@ -9,7 +9,7 @@ from ..errors import UserError
 from .local import Progress, described, layer_of, measured
 from .observation import Observation
 from .remote import observed
-from .round_trip import LAYERS
+from .round_trip import traced, traced_layers
 
 __all__ = ["DEFAULT", "common_layer", "observe", "prepared"]
 
@@ -52,8 +52,8 @@ def prepared(side: str, overrides: Sequence[str], layer: str
         There is no such side, or it is not valid. The function that is returned raises it if the
         run fails.
     """
-    if layer not in LAYERS:
-        raise UserError(f"layer {layer}: why takes {', '.join(LAYERS)}")
+    if not traced(layer):
+        raise UserError(f"layer {layer}: why takes {', '.join(traced_layers())}")
     nic, revision = _parts(side)
     if revision:
         return partial(observed, nic, revision, overrides, layer)

@@ -6,7 +6,7 @@ from typing import Any
 from ..constants import PROC_NULL
 from ..data.datatypes import Datatype
 from ..errors import ErrorClass, MpiError
-from ..point_to_point.generalised_requests import Generalised
+from ..point_to_point.generalised_request import GeneralisedRequest
 from ..point_to_point.status import Status
 from .arguments import Arguments
 from .calls import State
@@ -106,13 +106,13 @@ class Matched:
             status.source, status.tag, status.count = found.source, found.tag, found.count
             status.cancelled = found.cancelled
 
-        made = Generalised(self._state.mpi, query, lambda: call(free_fn, extra_state),
+        made = GeneralisedRequest(self._state.mpi, query, lambda: call(free_fn, extra_state),
                            lambda ended: call(cancel_fn, extra_state, int(ended)))
         put_int(request, self._requests.add(CRequest(made)))
 
     def MPI_Grequest_complete(self, request: int) -> None:
         inner = self._requests[request].inner
-        if not isinstance(inner, Generalised):
+        if not isinstance(inner, GeneralisedRequest):
             raise MpiError(ErrorClass.ERR_REQUEST, f"{request} is no generalised request")
         inner.complete()
 

@@ -7,7 +7,7 @@ from typing import Any
 from ..constants import PROC_NULL, UNDEFINED
 from ..data.datatypes import Datatype
 from ..errors import ErrorClass, MpiError
-from ..point_to_point.generalised_requests import Generalised
+from ..point_to_point.generalised_request import GeneralisedRequest
 from ..point_to_point.requests import Request
 from ..point_to_point.status import Status
 from .arguments import Arguments
@@ -295,7 +295,7 @@ class Messages:
 
     def MPI_Request_free(self, request: Pointer) -> None:
         inner = self._requests.remove(integers(request, 1)[0]).inner
-        if isinstance(inner, Generalised):
+        if isinstance(inner, GeneralisedRequest):
             inner.leave()
         put_int(request, value("REQUEST_NULL"))
 

@@ -164,8 +164,8 @@ class _Rank:
     def _missing(self, name: str) -> Callable[..., None]:
         """What stands for a call that there is not."""
         def missing(*_: Any) -> None:
-            raise RankError(f"rank {self._rank.number}: {name} is not supported (docs/mpi.md lists "
-                            "the calls)")
+            raise RankError(f"rank {self._rank.number}: {name} is not supported "
+                            "(docs/tutorials/mpi.md lists the calls)")
         return missing
 
     def run(self, arguments: Sequence[str]) -> int:

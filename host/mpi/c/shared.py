@@ -31,4 +31,4 @@ def shared(library: Path) -> str:
     if not used:
         return ""
     kinds = " and ".join(what for what, names in found.items() if names)
-    return f"the program calls {', '.join(used)}: all ranks share {kinds} (docs/mpi.md)"
+    return f"the program calls {', '.join(used)}: all ranks share {kinds} (docs/tutorials/mpi.md)"

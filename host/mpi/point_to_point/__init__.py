@@ -3,7 +3,7 @@
 In the order in which to read:
 
 - :mod:`.requests`: Requests: sends and receives that have begun
-- :mod:`.generalised_requests`: Generalised requests: those that a program completes
+- :mod:`.generalised_request`: Generalised requests: those that a program completes
 - :mod:`.long_messages`: How long messages go, and registered memory for them: the part of both ends
 - :mod:`.sending`: Sends: eager, or by a request and a reply
 - :mod:`.receiving`: Receives: messages that arrive, matched or kept, and the receiver's part of

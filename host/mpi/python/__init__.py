@@ -25,7 +25,7 @@ In the order in which to read:
 - :mod:`.unsupported_classes`, :mod:`.unsupported_calls`: What is not supported
 - :mod:`.program`: A Python program as a host program
 - :mod:`.program_end`: How a program in Python ends
-- :mod:`.process_state`: What of the Python process belongs to a rank's program while it runs
+- :mod:`.python_surroundings`: What of the Python process belongs to a rank's program while it runs
 - :mod:`.process`: What Python keeps for the process, for each rank
 - :mod:`.rc`: What a program says of MPI's beginning and end before it uses MPI
 - :mod:`.shim`: The module ``mpi4py`` as a program finds it

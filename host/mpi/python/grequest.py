@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from ..point_to_point import status as statuses_
-from ..point_to_point.generalised_requests import Generalised
+from ..point_to_point.generalised_request import GeneralisedRequest
 from ..sync import current
 from .errors import CLASSES, Exception
 from .requests import Operation, Request
@@ -19,7 +19,7 @@ class Grequest(Request):
     """A request that a program completes."""
 
     def __new__(cls: type[Own], other: Request | None = None) -> Own:
-        if other and not isinstance(other._of.inner, Generalised):
+        if other and not isinstance(other._of.inner, GeneralisedRequest):
             raise TypeError(f"Grequest of {type(other).__name__}")
         return super().__new__(cls, other)
 
@@ -49,7 +49,7 @@ class Grequest(Request):
             if cancel_fn is not None:
                 cancel_fn(ended, *given, **named)
 
-        return cls.standing_for(Operation(Generalised(current().mpi, query, free, cancel)))
+        return cls.standing_for(Operation(GeneralisedRequest(current().mpi, query, free, cancel)))
 
     def Complete(self) -> None:
         """It has ended."""

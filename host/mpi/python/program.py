@@ -7,8 +7,8 @@ from types import ModuleType
 
 from ...port.node import Program
 from ..sync import CHILD, Rank, current, program
-from .process_state import PythonSurroundings
 from .program_end import executed
+from .python_surroundings import PythonSurroundings
 from .rc import Rc
 from .shim import modules
 

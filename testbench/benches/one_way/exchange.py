@@ -1,7 +1,5 @@
 """Ping-pongs and streams of messages that go one way, between nodes 0 and 1, on any layer."""
 
-from collections.abc import Callable, Coroutine, Mapping
-from functools import partial
 from typing import Any
 
 from ....host.endpoint import Exchange
@@ -9,12 +7,7 @@ from ....host.port.node import Node
 from ....layouts.trace import Activity, Kind
 from ..common.programs import Stream, on, programs, stamp, ticks_between
 
-__all__ = ["measure_stream", "measure_trips", "trips_on"]
-
-
-def trips_on(layer: str) -> Callable[..., Coroutine[Any, Any, Mapping[str, Any]]]:
-    """``measure_trips`` of one layer, as the latency benchmark calls it."""
-    return partial(measure_trips, layer=layer)
+__all__ = ["measure_stream", "measure_trips"]
 
 
 async def measure_trips(lab: Any, size: int, count: int, warm: int, *, layer: str, delay: int = 0,

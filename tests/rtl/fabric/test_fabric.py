@@ -102,6 +102,9 @@ def test_delivers(places, latency, buffer, stall_in, stall_out):
               chain=places, latency=latency, stall_in=stall_in, stall_out=stall_out, packets=15)
 
 
+@pytest.mark.promise("flight",
+                     "over h switches, a word w cycles on a link of latency l",
+                     "(h + 1) (w + l) + h (switch.latency + 1) + 1")
 @pytest.mark.parametrize("latency", [0, more(4), 24])
 @pytest.mark.parametrize(("places", "rate", "hop"), [((2, 1, 16), 2, 4), ((3, 3, 4), 2, 1)])
 def test_flight(places, rate, hop, latency):

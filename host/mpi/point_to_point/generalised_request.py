@@ -6,10 +6,10 @@ from typing import Any
 from .requests import Request
 from .status import Status
 
-__all__ = ["Generalised"]
+__all__ = ["GeneralisedRequest"]
 
 
-class Generalised(Request):
+class GeneralisedRequest(Request):
     """A request of the program's own. ``query`` fills in its status when somebody asks for it,
     ``free`` is called when nobody can ask any more, and ``cancel`` when it is to be cancelled, with
     whether it has ended."""

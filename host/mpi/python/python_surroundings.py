@@ -32,7 +32,8 @@ class _Own:
     def find_spec(self, name: str, path: Sequence[str] | None, target: Any = None
                   ) -> ModuleSpec | None:
         if path == [] and name.partition(".")[0] in self.names:
-            raise ModuleNotFoundError(f"{name} is not supported (docs/mpi.md lists what is)")
+            raise ModuleNotFoundError(f"{name} is not supported "
+                                      "(docs/tutorials/mpi.md lists what is)")
         found = PathFinder.find_spec(name, [self._folder] if path is None else path, target)
         if found is not None and (path is None or name.partition(".")[0] in self.names):
             self.names.add(name)
