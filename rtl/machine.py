@@ -10,6 +10,7 @@ from amaranth.hdl import (
     Instance,
     Module,
     ResetSignal,
+    Shape,
     Signal,
 )
 from amaranth.lib import wiring
@@ -22,6 +23,7 @@ from .bus.memory import MemoryPort
 from .fabric.fabric import Fabric
 from .node.node import HostSide, Node, NodeSide
 from .node.shared_nodes import SharedNodes, Turn
+from .parts.timing import Timing
 from .parts.timing_registers import TimingRegisters
 from .parts.trace_sink import TRACES, TracePort, TraceSink, expose
 from .timekeeper import Timekeeper
@@ -220,7 +222,7 @@ class Machine(wiring.Component):
             registers.we.eq(self.cfg_we),
             registers.index.eq(self.cfg_index),
             registers.data.eq(self.cfg_data),
-            fabric.timing.eq(registers.timing),
+            fabric.timing.eq(registers.timing.as_value()[:Shape.cast(Timing).width]),
             fabric.now.eq(now),
             keeper.skip_enable.eq(self.skip_enable),
             keeper.limit.eq(self.limit),

@@ -55,8 +55,16 @@ class NicDesign:
         return self.registers
 
     def side(self, description: "Description", cpus: int) -> "NicSide":
-        """The parameters of its socket, in a node of ``cpus`` CPUs."""
-        return resolved("nicbed.rtl.node.nic_side:NicSide")(cpus=cpus)
+        """The parameters of its socket, in a node of ``cpus`` CPUs: made by :meth:`socket`, with
+        what differs from its defaults."""
+        return self.socket(description, cpus)
+
+    def socket(self, description: "Description", cpus: int, **parameters: Any) -> "NicSide":
+        """A :class:`NicSide` of ``parameters``, with the design's own timing registers, and by
+        default one port for the events of each block of :attr:`trace`."""
+        made = {"events": len(self.trace),
+                "own": resolved("nicbed.rtl.parts.timing:own_timing")(description), **parameters}
+        return resolved("nicbed.rtl.node.nic_side:NicSide")(cpus=cpus, **made)
 
     def build(self, description: "Description", side: "NicSide", *,
               step: "Signal | None" = None) -> "wiring.Component":

@@ -5,6 +5,7 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out, connect
 
 from ...layouts.description import Description
+from ...layouts.timing import timing_registers
 from ..machine import Machine
 from ..node.shared_nodes import Turn
 from .harness import Harness
@@ -67,7 +68,7 @@ class BoardCore(wiring.Component):
                                           step=self._step, turn=self._turn)
         self._harness = Harness(
             nodes=machine.ports, words=description.memory.bytes // 8, sources=len(machine.trace),
-            identity=identity, frames=frames)
+            identity=identity, frames=frames, registers=len(timing_registers(description)))
 
     @property
     def description(self) -> Description:

@@ -5,6 +5,7 @@ from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
 from ...layouts.processor import CRASH_WORDS
+from ...layouts.timing import TIMING_REGISTERS
 from ..bus.memory import MemoryPort
 from ..node.node import HostSide
 from ..parts.trace_sink import TracePort
@@ -39,6 +40,8 @@ class Harness(wiring.Component):
         The configuration's hash: 4 IDENTITY_WORDS bytes.
     frames : :class:`int`
         Pages of a node's memory that fit into its resident memory.
+    registers : :class:`int`
+        Timing registers of the machine.
 
     Members
     -------
@@ -66,8 +69,9 @@ class Harness(wiring.Component):
     """
 
     def __init__(self, *, nodes: int, words: int, sources: int, identity: bytes,
-                 frames: int) -> None:
-        self._control = Control(nodes=nodes, words=words, frames=frames, identity=identity)
+                 frames: int, registers: int = len(TIMING_REGISTERS)) -> None:
+        self._control = Control(nodes=nodes, words=words, frames=frames, identity=identity,
+                                registers=registers)
         self._memories = [ResidentMemory(words=words, frames=frames) for _ in range(nodes)]
         self._writes = WriteLog(nodes=nodes, words=words)
         self._events = TraceLog(sources=sources)

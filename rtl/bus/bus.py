@@ -8,6 +8,7 @@ from ...layouts.rate import FRACTION_BITS
 from ...layouts.trace import PORT_SHIFT, Block, Kind
 from ..parts.event import EventPort
 from ..parts.round_robin import RoundRobin
+from ..parts.sizes import check_count
 from ..parts.timing import Timing
 from .burst import Burst, BurstRequest
 from .pio import PioTarget
@@ -57,7 +58,7 @@ class Bus(wiring.Component):
     ports : :class:`int`
         Host ports, 1 or more.
     engines : :class:`int`
-        DMA engines, 1 or more.
+        DMA engines, 0 or more.
     pio_width : :class:`int`
         Bytes of a PIO transfer, 4 or 8.
 
@@ -79,7 +80,7 @@ class Bus(wiring.Component):
     TypeError
         ``ports`` or ``engines`` is not an integer.
     ValueError
-        ``ports`` or ``engines`` is less than 1, or ``pio_width`` is neither 4 nor 8.
+        ``ports`` is less than 1, ``engines`` is negative, or ``pio_width`` is neither 4 nor 8.
     """
 
     event_sources = (Block.BUS, Block.BUS)
@@ -89,11 +90,8 @@ class Bus(wiring.Component):
         if pio_width not in (4, 8):
             raise ValueError(f"pio_width must be 4 or 8, not {pio_width!r}")
         self._pio_width = pio_width
-        for name, value in (("ports", ports), ("engines", engines)):
-            if not isinstance(value, int) or isinstance(value, bool):
-                raise TypeError(f"{name} must be an integer, not {value!r}")
-            if value < 1:
-                raise ValueError(f"{name} must be at least 1, not {value}")
+        check_count("ports", ports)
+        check_count("engines", engines, least=0)
         self._ports = ports
         self._engines = engines
         super().__init__({

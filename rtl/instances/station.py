@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from amaranth.hdl import Cat, ClockDomain, DomainRenamer, Module, Mux, ResetSignal, Signal
-from amaranth.lib import wiring
+from amaranth.hdl import Cat, ClockDomain, DomainRenamer, Module, Mux, ResetSignal, Shape, Signal
+from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
 from ...layouts.description import MAX_CPUS, Description
@@ -18,7 +18,7 @@ from ..fabric.link import Link
 from ..node.node import Node
 from ..parts.flit import FlitStream
 from ..parts.least import least
-from ..parts.timing import Timing
+from ..parts.timing import Timing, whole_timing
 from ..parts.trace_sink import TraceSink
 
 __all__ = ["Station"]
@@ -50,7 +50,7 @@ class Station(wiring.Component):
         Clock of all but the host ports and the cycle counter.
     following : ``In(64)``
         The cycle that the next edge begins.
-    timing : ``In(Timing)``
+    timing : ``In(whole_timing(description))``
         The timing registers. Constant outside reset.
     trace_enable, profile_enable : ``In(1)``, number : ``In(8)``, draws : ``In(32)``, one a NIC
         Whether to trace and to profile; the node's number; of each NIC what :class:`FaultInjector`
@@ -93,7 +93,7 @@ class Station(wiring.Component):
         super().__init__({
             "clk_rest": In(1),
             "following": In(64),
-            "timing": In(Timing),
+            "timing": In(whole_timing(description)),
             "trace_enable": In(1),
             "profile_enable": In(1),
             "number": In(8),
@@ -133,7 +133,7 @@ class Station(wiring.Component):
         m.submodules.node = node = self._node
         m.submodules.memory = rest(memory)
         connect(m, node.memory, memory.port)
-        timing = self.timing
+        timing = data.View(Timing, self.timing.as_value()[:Shape.cast(Timing).width])
         nics = description.node.nics
         sources: list[tuple[Any, Block, int, Any]] = []
         for number, (link, up, down, draws) in enumerate(zip(node.link, self.up, self.down,
@@ -162,7 +162,7 @@ class Station(wiring.Component):
                         (downlink, Block.RECEIVE_LINK, number, address)]
         m.d.comb += [
             memory.node.eq(self.number),
-            node.timing.eq(timing),
+            node.timing.eq(self.timing),
             node.clk_rest.eq(self.clk_rest),
             node.node.eq(self.number),
             node.cpus.eq(self.cpus if len(node.cpu) > 1 else 1),

@@ -5,8 +5,18 @@ from functools import reduce
 from operator import or_
 from typing import Any
 
-from amaranth.hdl import Cat, ClockDomain, Const, DomainRenamer, Module, ResetSignal, Signal, Value
-from amaranth.lib import wiring
+from amaranth.hdl import (
+    Cat,
+    ClockDomain,
+    Const,
+    DomainRenamer,
+    Module,
+    ResetSignal,
+    Shape,
+    Signal,
+    Value,
+)
+from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
 from ...layouts.description import MAX_CPUS, Description
@@ -15,11 +25,11 @@ from ..bus.bus import Bus
 from ..bus.memory import MemoryController, MemoryPort
 from ..cpu.host_port import HostPort, join_ports
 from ..cpu.port_members import HostSide
-from ..parts.timing import Timing
+from ..parts.timing import Timing, own_timing, whole_timing
 from ..parts.trace_sink import TRACES, TracePort, TraceSink, expose
 from .dma_adapter import DmaAdapter
 from .link_adapter import LinkAdapter
-from .nic_side import LinkSide
+from .nic_side import LinkSide, NicSide
 
 __all__ = ["HostSide", "Node", "NodeSide"]
 
@@ -33,7 +43,7 @@ def NodeSide(description: Description, cpus: int | None = None) -> wiring.Signat
         "cpus": In(range(MAX_CPUS + 1)),
         "node": In(8),
         "cycle": In(64),
-        "timing": In(Timing),
+        "timing": In(whole_timing(description)),
         "trace_enable": In(1),
         "profile_enable": In(1),
         "crashed": Out(1),
@@ -88,7 +98,7 @@ class Node(wiring.Component):
         How many of the host ports are CPUs. Constant outside reset.
     node : ``In(8)``
         The node's number.
-    cycle : ``In(64)``, timing : ``In(Timing)``, trace_enable : ``In(1)``
+    cycle : ``In(64)``, timing : ``In(whole_timing(description))``, trace_enable : ``In(1)``
         Time, the timing registers, and whether events are traced.
     profile_enable : ``In(1)``, crashed : ``Out(1)``, crash : ``Out(32 * CRASH_WORDS)``
         Whether the NICs' processors are profiled; whether, and how, one crashed.
@@ -123,12 +133,15 @@ class Node(wiring.Component):
         self._nics = [design.build(description, side, step=step)
                       for _ in range(description.node.nics)]
         for nic in self._nics:
-            if nic.signature != side:
+            if not isinstance(nic.signature, NicSide) or nic.signature != side:
                 raise TypeError(f"build() of NIC design {design.name!r} must make a component "
                                 f"of signature {side!r}, not {nic.signature!r}")
         if self._cpus < description.node.cpus:
             raise ValueError(f"cpus must be at least node.cpus = {description.node.cpus}, "
                              f"not {cpus}")
+        if side.own not in (None, own_timing(description)):
+            raise ValueError(f"side() of NIC design {design.name!r} must have the registers of its "
+                             f"own knobs, own = {own_timing(description)!r}, not {side.own!r}")
         self._blocks = design.event_blocks(self._nics[0])
         if len(self._blocks) != side.events:
             raise ValueError(f"NIC design {design.name!r} names blocks of {len(self._blocks)} "
@@ -152,6 +165,7 @@ class Node(wiring.Component):
         m = Module()
         description = self._description
         now = self.cycle[:32]
+        timing, own = self._timing()
         rest = DomainRenamer({"sync": "rest"} if self._gated else {})
         if self._gated:
             m.domains.rest = domain = ClockDomain(async_reset=True, local=True)
@@ -175,16 +189,18 @@ class Node(wiring.Component):
             m.d.comb += [
                 nic.node.eq(addresses[number]),
                 nic.cycle.eq(self.cycle),
-                nic.timing.eq(self.timing),
+                nic.timing.eq(timing),
                 nic.processor.profile.eq(self.profile_enable),
-                bus.timing.eq(self.timing),
+                bus.timing.eq(timing),
                 controller.lock[number].eq(0),
             ]
+            if own is not None and self._side.own is not None:
+                m.d.comb += nic.own.eq(own)
             idle += [bus.idle, nic.idle if self._design.sleeps else Const(0),
                      *self._memory_and_link(m, number, self.link[number], rest)]
         events = [event for unit in (*buses, *nics) for event in unit.events]
         m.d.comb += [
-            controller.timing.eq(self.timing),
+            controller.timing.eq(timing),
             self.wake.eq(~self.idle | Cat(event.valid for event in events).any()
                          | Cat(burst.request.valid for burst in controller.burst[len(buses):]).any()
                          | reduce(or_, (taken.valid for taken in nics[0].taken))),
@@ -219,7 +235,7 @@ class Node(wiring.Component):
                 port.snoop.eq(controller.snoop),
                 port.irq.eq(self._interrupt(number)),
                 port.now.eq(now),
-                port.timing.eq(self.timing),
+                port.timing.eq(timing),
             ]
             if block_stores:
                 writer = len(buses) + self._cpus + number
@@ -236,6 +252,14 @@ class Node(wiring.Component):
 
         self._trace(m, controller, addresses, rest)
         return m
+
+    def _timing(self) -> tuple[Any, Any]:
+        """The registers of the target, and those of the NIC design or None."""
+        layout = own_timing(self._description)
+        bits = Shape.cast(Timing).width
+        held = self.timing.as_value()
+        return (data.View(Timing, held[:bits]),
+                None if layout is None else data.View(layout, held[bits:]))
 
     def _memory_and_link(self, m: Module, number: int, link: Any,
                          rest: Callable[[Any], Any]) -> list[Value]:

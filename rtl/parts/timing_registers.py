@@ -5,8 +5,8 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from ...layouts.description import Description
-from ...layouts.timing import TIMING_REGISTERS, timing_values
-from .timing import Timing
+from ...layouts.timing import timing_registers, timing_values
+from .timing import whole_timing
 
 __all__ = ["TimingRegisters"]
 
@@ -29,8 +29,8 @@ class TimingRegisters(wiring.Component):
     -------
     we : ``In(1)``
         Write ``data`` (as :meth:`TimingRegister.encode` gives it) to register ``index``.
-    timing : ``Out(Timing)``
-        All registers.
+    timing : ``Out(whole_timing(description))``
+        All registers: those of :data:`~.timing.Timing`, then those of the NIC design.
 
     Raises
     ------
@@ -38,16 +38,12 @@ class TimingRegisters(wiring.Component):
         ``description`` is not a :class:`Description`.
     """
 
-    we: In(1)
-    index: In(8)
-    data: In(32)
-    timing: Out(Timing)
-
     def __init__(self, *, description: Description) -> None:
         if not isinstance(description, Description):
             raise TypeError(f"description must be a Description, not {description!r}")
         self._description = description
-        super().__init__()
+        super().__init__({"we": In(1), "index": In(8), "data": In(32),
+                          "timing": Out(whole_timing(description))})
 
     @property
     def description(self) -> Description:
@@ -56,14 +52,16 @@ class TimingRegisters(wiring.Component):
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        values = zip(TIMING_REGISTERS, timing_values(self._description), strict=True)
+        registers = timing_registers(self._description)
+        values = zip(registers, timing_values(self._description), strict=True)
         # One register for all of them, and all within one condition, so that a simulator does
         # almost no work here without writes.
-        held = Signal(Timing, init={register.field: value for register, value in values},
+        held = Signal(self.timing.shape(),
+                      init={register.field: value for register, value in values},
                       reset_less=True)
         with m.If(self.we):
             with m.Switch(self.index):
-                for register in TIMING_REGISTERS:
+                for register in registers:
                     with m.Case(register.index):
                         m.d.sync += held[register.field].eq(self.data)
         m.d.comb += self.timing.eq(held)

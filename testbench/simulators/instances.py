@@ -25,7 +25,7 @@ from .verilator import (
     toolchain,
     verilate,
 )
-from .verilog import SOURCES, instances, module_files, own_files, rtlil, to_verilog
+from .verilog import SOURCES, foreign_sources, module_files, own_files, rtlil, to_verilog
 
 __all__ = ["build_instances", "built_cpus", "topology_options"]
 
@@ -115,16 +115,16 @@ def _converted_crossbar(size: int, sources: str,
     return core, around
 
 
-def _shortcuts(description: Description, work: Path, wave: bool) -> dict[str, bool]:
+def _shortcuts(description: Description, work: Path, wave: bool, falls: bool) -> dict[str, bool]:
     """What of Verilator's own way of evaluating a station machine.cpp has to keep to. It goes
     around it where this version's names are the ones that it knows: calls the evaluation itself,
-    and at a falling edge, where nothing happens without the clock gate of a NIC processor, only
-    notes that the clocks are low."""
+    and at a falling edge only notes that the clocks are low. With ``falls`` things happen there, as
+    they do with the clock gate of a NIC processor."""
     root = (work / "Vstation___024root.h").read_text()
     known = all(f"__Vtrigprevexpr___TOP__{clock}__0;" in root for clock in ("clk", "clk_rest"))
     named = "void Vstation___024root___eval(Vstation___024root* vlSelf)" in (
         work / "Vstation.cpp").read_text()
-    return {"STATION_FALLS": wave or description.nic.processor != "none" or not known,
+    return {"STATION_FALLS": wave or falls or description.nic.processor != "none" or not known,
             "STATION_FRAME": not named}
 
 
@@ -187,18 +187,19 @@ def build_instances(description: Description, work: Path, wave: str | None, bare
         _MESH: lambda: _converted_crossbar(len(MeshPort), sources, Routing.DISPLACEMENT)}
     objects = work / "objects"
     objects.mkdir()
-    models, own = [], {}
+    models, own, falls = [], {}, False
     with runtime_beside(wave):
         for done, (name, make) in enumerate(makes.items()):
             progress("converting", done, len(makes))
             text, around = make()
             own |= dict.fromkeys(own_files(text, ".cpp"))
+            falls |= any("negedge" in source for source in foreign_sources(text).values())
             partly = _resting(description) if name == "station" else []
             models.append(_model(name, text, around, wave, lambda *_, done=done: progress(
                 "compiling", done, len(makes)), partly))
     (objects / "nicbed_machine.h").write_text(
         _header(sizes, cpus, description.node.nics,
-                _shortcuts(description, models[0], wave is not None)))
+                _shortcuts(description, models[0], wave is not None, falls)))
     shell = []
     if not bare:
         (objects / "target.v").write_text(_SHELL)
@@ -239,8 +240,6 @@ def _model(name: str, text: str, around: str, wave: str | None, progress: Progre
     """The folder with the headers and objects of class ``V{name}``, of the RTLIL ``text`` and the
     Verilog ``around`` it. Many simulators share a class: that of a switch depends on its number of
     ports alone. Of the blocks ``partly`` only what has changed is evaluated."""
-    from ...rtl.processor.core.verilog import CORE_MODULES, core_verilog
-
     tools = toolchain()
 
     def make(work: Path) -> None:
@@ -257,6 +256,6 @@ def _model(name: str, text: str, around: str, wave: str | None, progress: Progre
 
     return entry("model", [
         text, around, str(wave), *partly, str(checked()),
-        *(core_verilog(module) for module in instances(text, CORE_MODULES)),
+        *foreign_sources(text).values(),
         tree_hash([Path(__file__).parent], (".py", ".v", ".h")), tools.version, str(tools.root),
         tools.compiler_version, *tools.compiler, machine()], make)

@@ -35,7 +35,6 @@ def measure(description: Description, progress: Progress = lambda *_: None) -> d
     """
     from amaranth.hdl import Signal
 
-
     need(TOOL)
     progress("converting", 0, 1000)
     # With a step a processor is as on a board, without what only simulators have; it is always 1.

@@ -54,6 +54,8 @@ class Commands(wiring.Component):
         8-byte words of a node's memory.
     frames : :class:`int`
         Pages of it that fit into its resident memory.
+    registers : :class:`int`
+        Timing registers of the target.
 
     Members
     -------
@@ -87,7 +89,8 @@ class Commands(wiring.Component):
         ``nodes`` is out of range.
     """
 
-    def __init__(self, *, nodes: int, words: int, frames: int) -> None:
+    def __init__(self, *, nodes: int, words: int, frames: int,
+                 registers: int = len(TIMING_REGISTERS)) -> None:
         if not isinstance(nodes, int) or isinstance(nodes, bool):
             raise TypeError(f"nodes must be an integer, not {nodes!r}")
         if not 1 <= nodes <= NODES_MAX:
@@ -95,6 +98,7 @@ class Commands(wiring.Component):
         self._nodes = nodes
         self._words = words
         self._frames = frames
+        self._registers = registers
         super().__init__({
             "start": In(1),
             "i": In(stream.Signature(WordLayout)),
@@ -326,7 +330,7 @@ class Commands(wiring.Component):
             with m.Case(Operation.SET):
                 m.d.comb += fits.eq(index < len(Register))
             with m.Case(Operation.TIMING):
-                m.d.comb += fits.eq(self.reset & (index < len(TIMING_REGISTERS)))
+                m.d.comb += fits.eq(self.reset & (index < self._registers))
             with m.Case(Operation.WRITE, Operation.ZERO):
                 m.d.comb += fits.eq(inside)
             with m.Case(Operation.READ):

@@ -6,6 +6,7 @@ from amaranth.lib.wiring import In, Out, connect, flipped
 
 from ....layouts.board import HEADER, RESPONSE_FRAME, Kind
 from ....layouts.processor import CRASH_WORDS
+from ....layouts.timing import TIMING_REGISTERS
 from ...parts.queue import Queue
 from ..line.deframer import WordLayout
 from ..line.fields import layout
@@ -31,7 +32,7 @@ class Control(wiring.Component):
 
     Parameters
     ----------
-    nodes, words, frames
+    nodes, words, frames, registers
         As of :class:`Commands`.
     identity
         As of :class:`Responses`.
@@ -71,8 +72,9 @@ class Control(wiring.Component):
         As :class:`Commands` and :class:`Responses` do.
     """
 
-    def __init__(self, *, nodes: int, words: int, frames: int, identity: bytes) -> None:
-        self._commands = Commands(nodes=nodes, words=words, frames=frames)
+    def __init__(self, *, nodes: int, words: int, frames: int, identity: bytes,
+                 registers: int = len(TIMING_REGISTERS)) -> None:
+        self._commands = Commands(nodes=nodes, words=words, frames=frames, registers=registers)
         self._responses = Responses(nodes=nodes, frames=frames, identity=identity)
         super().__init__({
             "command": In(stream.Signature(WordLayout)),

@@ -420,7 +420,7 @@ def test_bus(testcase: str) -> None:
 
 @pytest.mark.parametrize("arguments, error, text", [
     ({"ports": 0}, ValueError, "ports must be at least 1, not 0"),
-    ({"engines": 0}, ValueError, "engines must be at least 1, not 0"),
+    ({"engines": -1}, ValueError, "engines must be at least 0, not -1"),
     ({"pio_width": 2}, ValueError, "pio_width must be 4 or 8, not 2"),
     ({"ports": "1"}, TypeError, "ports must be an integer, not '1'"),
 ])
