@@ -19,14 +19,14 @@ from .fields import Outcome, figure, setting
 from .latency import carried, lengths
 from .one_way.exchange import measure_stream
 
-__all__ = ["BUDGET", "Bandwidth", "Parameters", "Results", "messages"]
+__all__ = ["BUDGET", "Bandwidth", "BandwidthParameters", "BandwidthResults", "messages"]
 
 BUDGET = 256 << 10
 LEAST, MOST = 8, 64
 
 
 @dataclass(frozen=True)
-class Parameters:
+class BandwidthParameters:
     """64 messages of each size, fewer of long ones."""
 
     sizes: Sequence[int] = setting([4], "bytes of a message", unit="bytes")
@@ -34,7 +34,7 @@ class Parameters:
 
 
 @dataclass(frozen=True)
-class Results:
+class BandwidthResults:
     """Bytes a cycle over size, and the line through them."""
 
     bandwidth: Mapping[str, float] = figure("bytes/cycle", "of a stream, by bytes of a message")
@@ -56,14 +56,14 @@ class Bandwidth(Benchmark):
 
     name = "bandwidth"
     title = "messages back to back over sizes, until the last is acknowledged"
-    Parameters = Parameters
-    Results = Results
+    Parameters = BandwidthParameters
+    Results = BandwidthResults
 
-    def parameters(self, description: Description) -> Parameters:
+    def parameters(self, description: Description) -> BandwidthParameters:
         """4 B to 32 KB."""
-        return Parameters(lengths(description))
+        return BandwidthParameters(lengths(description))
 
-    async def measure(self, lab: Any, layer: str, parameters: Parameters, tell: Tell
+    async def measure(self, lab: Any, layer: str, parameters: BandwidthParameters, tell: Tell
                       ) -> dict[str, Any]:
         """One run for each size: a stream, and then the wait for the acknowledgement of its last
         message; none for what is longer than the layer's messages."""
@@ -83,7 +83,8 @@ class Bandwidth(Benchmark):
         """The block that each stream waited for, by size, where runs are traced."""
         return {}
 
-    def evaluate(self, raw: Any, description: Description, parameters: Parameters) -> Outcome:
+    def evaluate(self, raw: Any, description: Description, parameters: BandwidthParameters
+                 ) -> Outcome:
         """Bytes a cycle over size, r_inf, n_1/2."""
         [runs] = raw.values()
         times = {size: Fraction(run["done"], TICKS * len(run["issued"]))
@@ -94,7 +95,7 @@ class Bandwidth(Benchmark):
         bounds = self.bounds(runs)
         limit = description.link.bytes_per_cycle
         return Outcome(
-            results=Results(
+            results=BandwidthResults(
                 bandwidth={str(size): number(rate) for size, rate in rates.items()},
                 best=number(best), link=number(Fraction(limit)), r_inf=number(found.r_inf),
                 n_half=None if found.n_half is None else number(found.n_half),

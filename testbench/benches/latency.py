@@ -8,12 +8,14 @@ from ...layouts.description import Description
 from ...layouts.doors import LAYERS
 from . import get
 from .benchmark import Benchmark, Tell
+from .common.headline import Headline, Series
 from .common.latencies import Latencies, faster_than_light
 from .common.transfers import sizes
 from .fields import Outcome, figure, setting
 from .one_way.exchange import measure_trips
 
-__all__ = ["LARGEST", "Latency", "Parameters", "Results", "carried", "lengths", "trips_of"]
+__all__ = ["LARGEST", "Latency", "LatencyParameters", "LatencyResults", "carried", "lengths",
+           "trips_of"]
 
 LARGEST = 32 << 10
 REPORT = Latencies("Latency: half the round trip of equal messages", "n", sizes=True,
@@ -21,7 +23,7 @@ REPORT = Latencies("Latency: half the round trip of equal messages", "n", sizes=
 
 
 @dataclass(frozen=True)
-class Parameters:
+class LatencyParameters:
     """Eight round trips of each size after two that warm up."""
 
     sizes: Sequence[int] = setting([4], "bytes of a message", unit="bytes")
@@ -30,7 +32,7 @@ class Parameters:
 
 
 @dataclass(frozen=True)
-class Results:
+class LatencyResults:
     """Half round trips."""
 
     half: Mapping[str, Mapping[str, float]] = figure(
@@ -60,19 +62,14 @@ class Latency(Benchmark):
 
     name = "latency"
     title = "half the round trip of equal messages over sizes"
-    Parameters = Parameters
-    Results = Results
+    Parameters = LatencyParameters
+    Results = LatencyResults
 
-    tables = staticmethod(REPORT.tables)
-    draw = staticmethod(REPORT.draw)
-    headline = staticmethod(REPORT.headline)
-    series = staticmethod(REPORT.series)
-
-    def parameters(self, description: Description) -> Parameters:
+    def parameters(self, description: Description) -> LatencyParameters:
         """4 B to 32 KB."""
-        return Parameters(lengths(description))
+        return LatencyParameters(lengths(description))
 
-    async def measure(self, lab: Any, layer: str, parameters: Parameters, tell: Tell
+    async def measure(self, lab: Any, layer: str, parameters: LatencyParameters, tell: Tell
                       ) -> dict[str, Any]:
         """One run for each size; none for what is longer than the layer's messages."""
         found = {}
@@ -87,9 +84,26 @@ class Latency(Benchmark):
         """``count`` round trips of ``size`` bytes after ``warm`` ones."""
         return await measure_trips(lab, size, count, warm, layer=layer, trace=trace)
 
-    def evaluate(self, raw: Any, description: Description, parameters: Parameters) -> Outcome:
+    def evaluate(self, raw: Any, description: Description, parameters: LatencyParameters
+                 ) -> Outcome:
         """Latency over size, and its legs where runs are traced."""
         found = REPORT.evaluate(raw)
         found["checks"].append(faster_than_light(
             raw, description.link.bytes_per_cycle, lambda size: size))
-        return Outcome(**{**found, "results": Results(**found["results"])})
+        return Outcome(**{**found, "results": LatencyResults(**found["results"])})
+
+    def tables(self, document: Mapping[str, Any]) -> list[Any]:
+        """Half round trips, one row for each size; then their legs."""
+        return REPORT.tables(document)
+
+    def draw(self, document: Mapping[str, Any], figure: Any) -> None:
+        """Half round trips over size."""
+        REPORT.draw(document, figure)
+
+    def headline(self, document: Mapping[str, Any]) -> list[Headline]:
+        """Half round trips of some sizes."""
+        return REPORT.headline(document)
+
+    def series(self, document: Mapping[str, Any]) -> Series:
+        """Half the round trip over size."""
+        return REPORT.series(document)

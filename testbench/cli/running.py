@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 
+from ..defaults import LAYER as DEFAULT_LAYER
 from ..errors import UserError
 from .group import nicbed
 from .options import (
@@ -142,7 +143,7 @@ def app(ctx: click.Context, names: tuple[str, ...], cflags: str, layer: str | No
         raise UserError(f"{name}: several files, --cflags, and arguments after -- are for "
                         "programs of MPI")
 
-    check(layer or "am", sim)
+    check(layer or DEFAULT_LAYER, sim)
     check_port(sim, port, wave)
     run_app(name, {key.rstrip("_"): value for key, value in given.items() if value is not None},
             layer=layer, nic=nic, overrides=overrides, nodes=nodes, sim=sim, port=port, out=out,
@@ -151,7 +152,7 @@ def app(ctx: click.Context, names: tuple[str, ...], cflags: str, layer: str | No
 
 @nicbed.command(context_settings={"ignore_unknown_options": True})
 @click.argument("file", metavar="FILE.py")
-@layer_option("am")
+@layer_option(DEFAULT_LAYER)
 @click.option("--compute", metavar="HOW",
               help="Of a program of MPI: charge the CPU time that it takes on this computer "
                    "(measured).")
@@ -181,7 +182,7 @@ def run(file: str, layer: str, compute: str | None, nic: str, overrides: tuple[s
 
 
 @nicbed.command()
-@layer_option("am")
+@layer_option(DEFAULT_LAYER)
 @target_options()
 def speed(layer: str, nic: str, overrides: tuple[str, ...], nodes: int | None, sim: str,
           out: Path) -> None:
@@ -193,7 +194,7 @@ def speed(layer: str, nic: str, overrides: tuple[str, ...], nodes: int | None, s
 
 
 @nicbed.command()
-@layer_option("am")
+@layer_option(DEFAULT_LAYER)
 @click.option("--size", type=click.IntRange(4, 32768), default=4, metavar="BYTES",
               show_default=True, help="Bytes of a message.")
 @LIMIT

@@ -15,6 +15,7 @@ from ...layouts.description import Description
 from .. import apps
 from ..apps import APPS
 from ..benches import get
+from ..defaults import LAYER as DEFAULT_LAYER
 from ..descriptions import load
 from ..results.document import plain, text, versions
 from ..simulators.cache import entry, find
@@ -44,7 +45,7 @@ class Job:
     description: Description
     bench: str
     changes: str = "{}"
-    layer: str = "am"
+    layer: str = DEFAULT_LAYER
 
     @property
     def parameters(self) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from ...layouts.board import BAUD
 from ...layouts.description import Description
 from ..backends import BOARDS, MODEL, SIMS
 from ..backends.session import RunError, built_simulator, run_job
+from ..defaults import LAYER as DEFAULT_LAYER
 from ..descriptions import load
 from ..descriptions.advice import sent_again
 from ..errors import UserError, nearest
@@ -147,19 +148,20 @@ class Testbed:
         return self.measure(self.program(name, layer=layer, knobs=knobs, **parameters), wave=wave,
                             timeline=timeline)
 
-    def area(self, *, layer: str = "am", knobs: Mapping[str, Any] | None = None) -> Result:
+    def area(self, *, layer: str = DEFAULT_LAYER, knobs: Mapping[str, Any] | None = None) -> Result:
         """The area of the NIC on an ECP5, from synthesis; the others as for :meth:`bench`. Only
         structure knobs change it."""
         return self.measure(self.wanted([AREA], layer=layer, knobs=knobs)[AREA])
 
-    def experiment(self, file: str | Path, arguments: Sequence[str] = (), *, layer: str = "am",
-                   wave: Path | None = None, timeline: Path | None = None) -> Result:
+    def experiment(self, file: str | Path, arguments: Sequence[str] = (), *,
+                   layer: str = DEFAULT_LAYER, wave: Path | None = None,
+                   timeline: Path | None = None) -> Result:
         """Run the experiment in ``file``, as ``nicbed run`` does; the others as for
         :meth:`bench`."""
         return self.measure(self.prepared_experiment(file, arguments, layer=layer), wave=wave,
                             timeline=timeline)
 
-    def run(self, program: Program | Programs, *, layer: str = "am", trace: bool = True,
+    def run(self, program: Program | Programs, *, layer: str = DEFAULT_LAYER, trace: bool = True,
             profile: bool = False, knobs: Mapping[str, Any] | None = None,
             limit: int | None = None) -> ProgramRun:
         """Run a host program, ``async def program(node)``, on every CPU of every node; or a
@@ -180,7 +182,7 @@ class Testbed:
         """
         from .program import FUNCTION, carried, everywhere, received, source
 
-        check_layer(layer)
+        layer = check_layer(layer)
         description = load.for_layer(self._with(knobs), layer, ours=False)
         programs = everywhere(program, description)
         label = getattr(program, "__name__", "programs")
@@ -237,16 +239,16 @@ class Testbed:
             elif name != AREA:
                 found[name] = self.benchmark(name, layer=layer, knobs=knobs)
             else:
-                over = layer or next((one.layer for one in found.values()), "am")
-                check_layer(over)
+                over = layer or next((one.layer for one in found.values()), DEFAULT_LAYER)
+                over = check_layer(over)
                 found[name] = measurement.area(
                     load.for_layer(self._with(knobs), over, ours=False), layer=over, sim=self.sim)
         return {name: found[name] for name in names}
 
     def prepared_experiment(self, file: str | Path, arguments: Sequence[str] = (), *,
-                            layer: str = "am") -> Measurement:
+                            layer: str = DEFAULT_LAYER) -> Measurement:
         """What :meth:`experiment` measures, without measuring it."""
-        check_layer(layer)
+        layer = check_layer(layer)
         return measurement.experiment(Path(file), arguments, load.for_layer(
             self._description, layer, ours=False), layer=layer, sim=self.sim)
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...layouts.description import Description
+from ..defaults import LAYER as DEFAULT_LAYER
 from ..descriptions import load
 from ..errors import UserError
 from ..results import document as files
@@ -44,7 +45,7 @@ class Question:
 
     @classmethod
     def of(cls, nic: str | Description = load.DEFAULT, *, overrides: Sequence[str] = (),
-           layer: str = "am", patterns: Sequence[str] = ()) -> "Question":
+           layer: str = DEFAULT_LAYER, patterns: Sequence[str] = ()) -> "Question":
         """The question about a description.
 
         Parameters

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
+from ..defaults import LAYER
 from ..errors import UserError
 from .local import Progress, described, layer_of, measured
 from .observation import Observation
@@ -13,7 +14,7 @@ from .round_trip import traced, traced_layers
 
 __all__ = ["DEFAULT", "common_layer", "observe", "prepared"]
 
-DEFAULT = "am"
+DEFAULT = LAYER
 """The layer of descriptions, if nobody says otherwise."""
 _REVISION = "@"
 

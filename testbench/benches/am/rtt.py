@@ -18,11 +18,11 @@ from ..common.logp_report import LEGS
 from ..fields import Outcome, figure, setting
 from .logp import measure_trips
 
-__all__ = ["Parameters", "Results", "Rtt", "Trip"]
+__all__ = ["RttParameters", "RttResults", "Rtt", "Trip"]
 
 
 @dataclass(frozen=True)
-class Parameters:
+class RttParameters:
     """1 to 4 words, to node 1."""
 
     words: Sequence[int] = setting([1, 2, 3, 4], "words of a request and its reply", unit="words")
@@ -41,7 +41,7 @@ class Trip:
 
 
 @dataclass(frozen=True)
-class Results:
+class RttResults:
     """Round trips."""
 
     rtt: float = figure("cycles", "mean round trip with the fewest words")
@@ -53,10 +53,10 @@ class Rtt(Benchmark):
 
     name = "rtt"
     title = "round trip of a request and its reply, 1 to 4 words, leg by leg"
-    Parameters = Parameters
-    Results = Results
+    Parameters = RttParameters
+    Results = RttResults
 
-    async def measure(self, lab: Any, layer: str, parameters: Parameters, tell: Tell
+    async def measure(self, lab: Any, layer: str, parameters: RttParameters, tell: Tell
                       ) -> dict[int, Any]:
         """Sixteen round trips for each number of words."""
         found = {}
@@ -65,7 +65,7 @@ class Rtt(Benchmark):
             found[words] = await measure_trips(lab, layer, words, peer=parameters.peer)
         return found
 
-    def evaluate(self, raw: Any, description: Description, parameters: Parameters) -> Outcome:
+    def evaluate(self, raw: Any, description: Description, parameters: RttParameters) -> Outcome:
         """Round trips, their legs, and the check that the legs add up."""
         results, truth, points, checks, breakdown = {}, {}, {}, [], {}
         for words, run in raw.items():
@@ -87,7 +87,7 @@ class Rtt(Benchmark):
             for title, stages in life_of(run, pairs).items():
                 breakdown[f"{title} of {counted(words, 'word')}"] = stages
         least = str(min(raw))
-        return Outcome(results=Results(results[least].rtt, results),
+        return Outcome(results=RttResults(results[least].rtt, results),
                        truth={"rtt": truth[least]["rtt"], "words": truth}, points=points,
                        checks=checks, breakdown=breakdown)
 

@@ -30,13 +30,13 @@ from .cells import (
 )
 from .traffic import measure_traffic
 
-__all__ = ["Alltoall", "Parameters", "Results"]
+__all__ = ["Alltoall", "AlltoallParameters", "AlltoallResults"]
 
 BUDGET = 192 << 10
 
 
 @dataclass(frozen=True)
-class Parameters:
+class AlltoallParameters:
     """2 to N nodes; 192 KB from each, so that windows fill."""
 
     nodes: Sequence[int] = setting([2], "nodes that send at once")
@@ -45,7 +45,7 @@ class Parameters:
 
 
 @dataclass(frozen=True)
-class Results:
+class AlltoallResults:
     """Figures of each run, as of :func:`~.cells.cell`."""
 
     alltoall: Mapping[str, Mapping[str, Mapping[str, Any]]] = figure(
@@ -57,14 +57,15 @@ class Alltoall(Benchmark):
 
     name = "alltoall"
     title = "every node sends to every other: what each gets"
-    Parameters = Parameters
-    Results = Results
+    Parameters = AlltoallParameters
+    Results = AlltoallResults
 
-    def parameters(self, description: Description) -> Parameters:
+    def parameters(self, description: Description) -> AlltoallParameters:
         """2 to N nodes; 192 KB from each, so that windows fill."""
-        return Parameters(levels(description.fabric.nodes)[1:], sizes_of(description), BUDGET)
+        return AlltoallParameters(levels(description.fabric.nodes)[1:], sizes_of(description),
+                                  BUDGET)
 
-    async def measure(self, lab: Any, layer: str, parameters: Parameters, tell: Tell
+    async def measure(self, lab: Any, layer: str, parameters: AlltoallParameters, tell: Tell
                       ) -> dict[str, Any]:
         """A run a size and number of nodes. Each node begins with the one behind it, so that at no
         time all send to one."""
@@ -80,7 +81,8 @@ class Alltoall(Benchmark):
                                                       Exchange(size, max(4, count), ways))
         return {"runs": runs}
 
-    def evaluate(self, raw: Any, description: Description, parameters: Parameters) -> Outcome:
+    def evaluate(self, raw: Any, description: Description, parameters: AlltoallParameters
+                 ) -> Outcome:
         """Figures of each run; what a node gets, over what it gets between two."""
         results: dict[str, Any] = {}
         checks: list[dict[str, Any]] = []
@@ -99,7 +101,7 @@ class Alltoall(Benchmark):
                 checks.append(check(f"{name}: a node gets what it gets between two", ratio >= 0.9,
                                     f"{ratio:.3f} of that"))
             results.setdefault(str(size), {})[str(nodes)] = found
-        return Outcome(results=Results(results), checks=checks)
+        return Outcome(results=AlltoallResults(results), checks=checks)
 
     def tables(self, document: Mapping[str, Any]) -> list[Any]:
         """One row a size and number of nodes."""

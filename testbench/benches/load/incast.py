@@ -38,7 +38,7 @@ from .cells import (
 )
 from .traffic import measure_traffic
 
-__all__ = ["Incast", "Parameters", "Results"]
+__all__ = ["Incast", "IncastParameters", "IncastResults"]
 
 RECEIVER = 0
 BUDGET = 64 << 10
@@ -46,7 +46,7 @@ LOSSES = (0.001, 0.01)
 
 
 @dataclass(frozen=True)
-class Parameters:
+class IncastParameters:
     """Senders of 64 KB each, with and without loss."""
 
     senders: Sequence[int] = setting([1], "nodes that send at once")
@@ -56,7 +56,7 @@ class Parameters:
 
 
 @dataclass(frozen=True)
-class Results:
+class IncastResults:
     """Figures of each run, as of :func:`~.cells.cell`, without loss beside the prediction."""
 
     incast: Mapping[str, Mapping[str, Mapping[str, Mapping[str, Any]]]] = figure(
@@ -96,18 +96,18 @@ class Incast(Benchmark):
 
     name = "incast"
     title = "many nodes send to one: goodput, shares, packets sent again"
-    Parameters = Parameters
-    Results = Results
+    Parameters = IncastParameters
+    Results = IncastResults
 
-    def parameters(self, description: Description) -> Parameters:
+    def parameters(self, description: Description) -> IncastParameters:
         """1 to N - 1 senders of 64 KB each, without loss, and with one of 1,000 and of 100 packets
         lost (or with the faults that the description has). Layers that send nothing again stand no
         loss."""
         faults = [0.0] if loses(description) else [0.0, *LOSSES]
-        return Parameters(levels(description.fabric.nodes - 1), sizes_of(description), BUDGET,
+        return IncastParameters(levels(description.fabric.nodes - 1), sizes_of(description), BUDGET,
                           faults)
 
-    async def measure(self, lab: Any, layer: str, parameters: Parameters, tell: Tell
+    async def measure(self, lab: Any, layer: str, parameters: IncastParameters, tell: Tell
                       ) -> dict[str, Any]:
         """A run a size, loss and number of senders."""
         runs: dict[tuple[int, float, int], Any] = {}
@@ -128,7 +128,7 @@ class Incast(Benchmark):
                 settings={"faults.drop": loss} if loss else None)
         return {"runs": runs}
 
-    def evaluate(self, raw: Any, description: Description, parameters: Parameters) -> Outcome:
+    def evaluate(self, raw: Any, description: Description, parameters: IncastParameters) -> Outcome:
         """Figures of each run; without loss beside the prediction."""
         results: dict[str, Any] = {}
         truth: dict[str, Any] = {}
@@ -156,7 +156,7 @@ class Incast(Benchmark):
                 checks.append(starving(shared, f"of {name}"))
             results.setdefault(str(size), {}).setdefault(str(loss), {})[str(senders)] = found
             points.setdefault(str(size), {}).setdefault(str(loss), {})[str(senders)] = _points(run)
-        return Outcome(results=Results(results), truth=truth, points=points, checks=checks)
+        return Outcome(results=IncastResults(results), truth=truth, points=points, checks=checks)
 
     def tables(self, document: Mapping[str, Any]) -> list[Any]:
         """One row a size, loss and number of senders."""

@@ -23,7 +23,7 @@ from ..common.logp_report import bound_line
 from ..fields import Outcome, figure, setting
 from .exchange import measure_stream, measure_trips
 
-__all__ = ["OneWayLogp", "Parameters", "Results"]
+__all__ = ["OneWayLogp", "OneWayLogpParameters", "OneWayLogpResults"]
 
 BEYOND = Fraction(5, 4)
 """Delay of the second ping-pong, in round trips of the first. Every echo has arrived by then."""
@@ -32,7 +32,7 @@ FIGURES = tuple(NAMES.values())
 
 
 @dataclass(frozen=True)
-class Parameters:
+class OneWayLogpParameters:
     """Two ping-pongs and a stream."""
 
     size: int = setting(4, "bytes of a message", unit="bytes")
@@ -43,7 +43,7 @@ class Parameters:
 
 
 @dataclass(frozen=True)
-class Results:
+class OneWayLogpResults:
     """The parameters of LogP, and what bounds the gap."""
 
     o_s: float = figure("cycles", "send overhead")
@@ -59,15 +59,15 @@ class OneWayLogp(Benchmark):
 
     name = "logp"
     title = "the LogP signature: o_s, o_r, g, L, RTT beside the truth"
-    Parameters = Parameters
-    Results = Results
+    Parameters = OneWayLogpParameters
+    Results = OneWayLogpResults
     FIGURES = FIGURES
 
-    def parameters(self, description: Description) -> Parameters:
+    def parameters(self, description: Description) -> OneWayLogpParameters:
         """Messages of 4 bytes; a stream of 128; o_s from the first 4."""
-        return Parameters()
+        return OneWayLogpParameters()
 
-    async def measure(self, lab: Any, layer: str, parameters: Parameters, tell: Tell
+    async def measure(self, lab: Any, layer: str, parameters: OneWayLogpParameters, tell: Tell
                       ) -> dict[str, Any]:
         """Two ping-pongs and a stream."""
         size, trips, warm = parameters.size, parameters.trips, parameters.warm
@@ -81,7 +81,8 @@ class OneWayLogp(Benchmark):
         return {"trips": plain["trips"], "delayed": delayed["trips"], "delay": delay,
                 "stream": stream}
 
-    def evaluate(self, raw: Any, description: Description, parameters: Parameters) -> Outcome:
+    def evaluate(self, raw: Any, description: Description, parameters: OneWayLogpParameters
+                 ) -> Outcome:
         """The parameters, and what bounds the gap."""
         issued = raw["stream"]["issued"]
         half = half_trip(raw["trips"]).mean
@@ -93,7 +94,7 @@ class OneWayLogp(Benchmark):
                              begin + issued[len(issued) // 2], begin + issued[-1], 0, 1))
         L = flight(half, o_s, o_r)
         return Outcome(
-            results=Results(o_s=cycles(o_s), o_r=cycles(o_r), g=cycles(gap), L=cycles(L),
+            results=OneWayLogpResults(o_s=cycles(o_s), o_r=cycles(o_r), g=cycles(gap), L=cycles(L),
                             rtt=cycles(2 * half), bound=bound_of(found)),
             points={"trips": [cycles(trip) for trip in raw["trips"]],
                     "issued": [cycles(time) for time in issued]},

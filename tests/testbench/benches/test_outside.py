@@ -201,11 +201,11 @@ def test_its_source_is_in_the_key(place):
 
 
 def test_a_dataclass_that_is_read_again_is_the_same():
-    from nicbed.testbench.benches.am.rtt import Results, Trip
+    from nicbed.testbench.benches.am.rtt import RttResults, Trip
     from nicbed.testbench.benches.fields import read
 
-    one = Results(3.0, {"1": Trip(3.0, 2.0, 3.0, 4.0, 1.5)})
-    assert read(Results, json.loads(json.dumps(plain(one)))) == one
+    one = RttResults(3.0, {"1": Trip(3.0, 2.0, 3.0, 4.0, 1.5)})
+    assert read(RttResults, json.loads(json.dumps(plain(one)))) == one
 
 
 @pytest.mark.parametrize("arguments, said", [
