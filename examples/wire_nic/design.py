@@ -1,6 +1,6 @@
 """wire_nic for the testbed: all that nicbed has to know of it."""
 
-from nicbed import Frames, NicDesign, NicSide, Section, TraceBlock, structure
+from nicbed import Frames, NicDesign, Section, TraceBlock, structure, timing
 
 from .registers import REGISTERS
 
@@ -12,6 +12,8 @@ class Knobs(Section):
 
     slots: int = structure(32, unit="entries", ge=4, le=1024,
                            doc="slots of the receive ring, a power of two")
+    gap: int = timing(0, ge=0, le=65535,
+                      doc="cycles that pass between one frame being read and the next one's turn")
 
 
 class WireNicDesign(NicDesign):
@@ -35,7 +37,7 @@ class WireNicDesign(NicDesign):
 
     def side(self, description, cpus):
         """A port to host memory each way, and no interrupt."""
-        return NicSide(dma=2, irqs=0, cpus=cpus, events=len(self.trace))
+        return self.socket(description, cpus, dma=2, irqs=0)
 
     def build(self, description, side, *, step=None):
         from .nic import WireNic

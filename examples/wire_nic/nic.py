@@ -87,6 +87,7 @@ class WireNic(wiring.Component):
         address = Signal(32)
         left = Signal(14)  # bytes not yet read
         beats = Signal(10)  # words to come in this burst
+        pause = Signal.like(self.own.gap)
         m.d.comb += [
             sends.i.valid.eq(file.writes.send_address),
             sends.i.payload.header.eq(file.values.send_header),
@@ -100,11 +101,13 @@ class WireNic(wiring.Component):
             event.number.eq(ask.trace),
             out.i.payload.trace.eq(ask.trace),
         ]
+        with m.If(pause != 0):
+            m.d.sync += pause.eq(pause - 1)
         with m.FSM() as state:
             with m.State("IDLE"):
                 # All of the frame must find room: a burst that waits would hold the bus, and with
                 # it the frames that come, until the other side takes ours.
-                with m.If(sends.o.valid & (out.level <= depth - self._frame_words)):
+                with m.If(sends.o.valid & (pause == 0) & (out.level <= depth - self._frame_words)):
                     m.d.comb += [out.i.valid.eq(1), out.i.payload.data.eq(ask.header),
                                  out.i.payload.size.eq(8), out.i.payload.first.eq(1),
                                  event.valid.eq(1), event.kind.eq(Kind.BEGIN)]
@@ -132,7 +135,9 @@ class WireNic(wiring.Component):
                     self._burst_done(m, last=left == 0)
         with m.If(file.counts.sent):
             m.d.comb += [sends.o.ready.eq(1), event.valid.eq(1), event.kind.eq(Kind.END)]
-        return state.ongoing("IDLE") & (sends.level == 0) & (out.level == 0) & crc.idle
+            m.d.sync += pause.eq(self.own.gap)
+        return (state.ongoing("IDLE") & (sends.level == 0) & (out.level == 0) & (pause == 0)
+                & crc.idle)
 
     def _burst_done(self, m: Module, *, last: Signal) -> None:
         m.next = "REQUEST"

@@ -180,7 +180,8 @@ class NicRules(wiring.Component):
                 m.d.sync += [trace.eq(flit.trace), length.eq(header.length)]
         self._flag(m, "link framing", "link.tx", tx.valid & (
             (flit.first == inside) | (flit.size == 0) | (flit.size > width)
-            | (~flit.last & (short | (flit.first & (flit.size != width)))) | (inside & (flit.trace != trace))
+            | (~flit.last & (short | (flit.first & (flit.size != width))))
+            | (inside & (flit.trace != trace))
             | (flit.first & flit.last & (flit.size <= 8))))
         whole = before + flit.size
         said = Mux(flit.first, header.length, length)

@@ -60,7 +60,7 @@ def key(wanted: "Measurement", limit: int | None = None) -> str:
     return hash_of([sources(), json.dumps(_tools(wanted), sort_keys=True), wanted.name,
                     wanted.layer, wanted.sim, wanted.function, repr(limit), *outside(wanted),
                     json.dumps(wanted.description.model_dump(mode="json"), sort_keys=True),
-                    json.dumps(plain(wanted.parameters), sort_keys=True), *wanted.outside])
+                    json.dumps(plain(wanted.parameters), sort_keys=True)])
 
 
 def outside(wanted: "Measurement") -> list[str]:

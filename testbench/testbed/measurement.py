@@ -57,8 +57,8 @@ class Measurement:
         What the result says of itself, beside the description's notes.
     bench
         By what the benchmark is found, if it is one: its name, or its path.
-    outside
-        Hashes of the sources of a benchmark and a layer from outside.
+    plugged
+        A benchmark and a layer from outside.
     """
 
     name: str
@@ -76,7 +76,7 @@ class Measurement:
     outlook: str = ""
     remarks: tuple[str, ...] = ()
     bench: str = ""
-    outside: tuple[str, ...] = ()
+    plugged: tuple[Named, ...] = ()
 
     @property
     def presentation(self) -> Any:
@@ -90,8 +90,8 @@ class Measurement:
     @property
     def outside(self) -> tuple[Named, ...]:
         """The names of the objects from outside on which the result depends."""
-        own = [one for one in (self.name, self.layer) if isinstance(one, Named)]
-        return tuple(dict.fromkeys([*own, *self.description.outside]))
+        own = (self.layer,) if isinstance(self.layer, Named) else ()
+        return tuple(dict.fromkeys([*self.plugged, *own, *self.description.outside]))
 
     @property
     def modules(self) -> list[str]:
@@ -135,8 +135,7 @@ def benchmark(name: str, bench: "Benchmark", description: Description, *, layer:
                        f"{_PACKAGE}.testbench.benches:run",
                        {"name": found_by, "layer": layer, "parameters": parameters}, own,
                        pure=sim != "board", bench=found_by,
-                       outside=tuple(one.digest for one in (name, layer)
-                                     if isinstance(one, Named)))
+                       plugged=tuple(one for one in (name, layer) if isinstance(one, Named)))
 
 
 def area(description: Description, *, layer: str, sim: str) -> Measurement:
