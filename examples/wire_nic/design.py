@@ -24,9 +24,9 @@ class WireNicDesign(NicDesign):
     knobs = Knobs
     registers = REGISTERS
     trace = (
-        TraceBlock("WIRE_SEND", "frame out of host memory",
+        TraceBlock("WIRE_NIC_SEND", "frame out of host memory",
                    "A frame: BEGIN when its turn comes, END when its last word has been read."),
-        TraceBlock("WIRE_RECEIVE", "frame into a slot",
+        TraceBlock("WIRE_NIC_RECEIVE", "frame into a slot",
                    "A frame: BEGIN when all of it is here, END when its slot is filled."),
     )
 
@@ -49,6 +49,6 @@ class WireNicDesign(NicDesign):
         return (Frames,)
 
     def driver(self, node, kind):
-        from .driver import WireFrames
+        from .driver import WireNicFrames
 
-        return WireFrames(node, self.values(node.description).slots)
+        return WireNicFrames(node, self.values(node.description).slots)

@@ -8,15 +8,15 @@ from nicbed.layouts.packet import HEADER, HEADER_BYTES, Protocol
 
 from .registers import QUEUE, REGISTERS
 
-__all__ = ["WireFrames"]
+__all__ = ["WireNicFrames"]
 
-SEND = Path("wire_send", call=1, load=4, branch=2, alu=6)
+SEND = Path("wire_nic_send", call=1, load=4, branch=2, alu=6)
 """A frame to the NIC: its header, and whether the queue has room; besides the writes."""
-CHECK = Path("wire_check", call=1, load=2, branch=1)
+CHECK = Path("wire_nic_check", call=1, load=2, branch=1)
 """Looking for a frame, besides the check of its slot."""
-TAKE = Path("wire_take", load=4, store=2, alu=4)
+TAKE = Path("wire_nic_take", load=4, store=2, alu=4)
 """A frame that is there: its length, its source, the next slot."""
-RELEASE = Path("wire_release", load=2, store=1, branch=1, alu=2)
+RELEASE = Path("wire_nic_release", load=2, store=1, branch=1, alu=2)
 
 OFFSET = {register.name: register.offset for register in REGISTERS}
 SLOT_HEAD = 8 + HEADER_BYTES
@@ -28,7 +28,7 @@ class Prices(prices(globals())):
     """The paths above as a CPU charges them."""
 
 
-class WireFrames(Frames):
+class WireNicFrames(Frames):
     """Frames by the NIC's registers and the ring of its slots."""
 
     def __init__(self, node, slots: int) -> None:

@@ -1,4 +1,4 @@
-"""The registers of wire_nic: its logic decodes what is declared here, and its driver uses it."""
+"""The registers of wire_nic: its logic decodes them, its driver uses them."""
 
 from nicbed import Access, Register
 
@@ -8,7 +8,7 @@ QUEUE = 8
 """Frames that wait in the NIC to be sent."""
 
 REGISTERS = (
-    Register("id", 0x00, Access.RO, 32, "'wire'", 0x65726977),
+    Register("version", 0x00, Access.RO, 8, "of the registers", 1),
     Register("node", 0x08, Access.RO, 8, "the wire address"),
     Register("control", 0x10, Access.RW, 1, "bit 0: frames that come are put into the ring"),
     Register("send_header", 0x18, Access.RW, 64, "wire header of the next frame; its length is of "

@@ -114,7 +114,8 @@ class Nic:
 
 @dataclass
 class Outcome:
-    """Of a run."""
+    """Of a run: the rules that were broken, how many cycles it took, all transfers, and by port how
+    many there were, with the cycles of the first and the last."""
 
     broken: list[Broken] = field(default_factory=list)
     cycles: int = 0

@@ -8,7 +8,10 @@ from ...layouts.description import Description
 from . import traffic
 from .bench import How
 
-__all__ = ["RULES", "Scenario", "scenarios"]
+__all__ = ["COMPARED", "RULES", "Scenario", "scenarios"]
+
+COMPARED = "frames, short"
+"""The title of the run that is repeated on another simulator."""
 
 RULES = {
     "register reset": "registers have their declared values after reset",
@@ -28,24 +31,27 @@ RULES = {
 
 @dataclass(frozen=True)
 class Scenario:
-    """A run of a kind: "registers", "frames", "latency" or "stream"."""
+    """A run of a kind: "registers", "used", "latency", "stream", "short" or "frames"."""
 
     title: str
     kind: str
     how: How
     few: bool = True
-    used: bool = False
 
     def programs(self, description: Description) -> Programs:
         """What the nodes do."""
         mtu = description.nic.mtu
         if self.kind == "registers":
-            return traffic.registers(description.design.registers_of(description), self.how.seed,
-                                     self.used)
+            return traffic.registers(description.design.registers_of(description), self.how.seed)
         if self.kind == "latency":
             return traffic.one_frame(8)
         if self.kind == "stream":
             return traffic.one_frame(mtu, 16)
+        if self.kind == "short":
+            return traffic.frames([8, 1, 17, 64], self.how.seed)
+        if self.kind == "used":
+            return traffic.used_registers(description.design.registers_of(description),
+                                          self.how.seed)
         return traffic.frames(traffic.lengths(mtu, self.few), self.how.seed)
 
 
@@ -57,8 +63,10 @@ def scenarios(description: Description, seed: int, quick: bool) -> list[Scenario
     if Frames not in description.design.kinds(description):
         return found
     found += [
+        Scenario("registers, used", "used", How(seed, stall=0.1)),
         Scenario("latency", "latency", How(seed)),
         Scenario("throughput", "stream", How(seed)),
+        Scenario(COMPARED, "short", How(seed, stall=0.1)),
         Scenario("frames", "frames", How(seed)),
         Scenario("frames, asleep", "frames", How(seed, asleep=True)),
         Scenario("frames, stalls of 50 %", "frames", How(seed, stall=0.5)),

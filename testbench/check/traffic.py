@@ -9,7 +9,7 @@ from ...host.nic.kinds import Frames
 from ...host.port.node import Node, Programs
 from ...layouts.registers import Access, Register
 
-__all__ = ["frames", "lengths", "one_frame", "registers"]
+__all__ = ["frames", "lengths", "one_frame", "registers", "used_registers"]
 
 
 def lengths(mtu: int, few: bool) -> list[int]:
@@ -106,63 +106,77 @@ def one_frame(size: int, count: int = 1) -> Programs:
     return [send, receive]
 
 
-def registers(declared: Sequence[Register], seed: int, used: bool) -> Programs:
-    """Reads and writes of the ``declared`` registers. ``used``: frames went through the NIC before,
-    so that resets do not count."""
+def registers(declared: Sequence[Register], seed: int) -> Programs:
+    """Reads and writes of the ``declared`` registers, after a reset."""
     async def run(node: Node) -> None:
         chance = random.Random(f"{seed} registers")
         for one in declared:
-            await _register(node, one, chance, used)
+            await _register(node, one, chance)
 
     return [run, None]
 
 
-async def _register(node: Node, one: Register, chance: random.Random, used: bool) -> None:
+def used_registers(declared: Sequence[Register], seed: int) -> Programs:
+    """Frames, and then what clears bits of registers, which traffic may have set."""
+    def behind(program: Any) -> Any:
+        async def run(node: Node) -> None:
+            await program(node)
+            await node.port.delay(100)
+            for one in declared:
+                if one.access is Access.W1C and not one.acts:
+                    await _clears(node, one, await node.port.pio_read(node.nic_address(one.offset)))
+
+        return run
+
+    return [behind(program) for program in frames([8, 64], seed)]
+
+
+def _wrong(rule: str, one: Register, got: int, what: str) -> AssertionError:
+    return AssertionError(f"register {rule}: {one.name} ({one.access.value}, offset "
+                          f"{one.offset:#x}) reads {got:#x}: {what}")
+
+
+async def _register(node: Node, one: Register, chance: random.Random) -> None:
     port, mask = node.port, (1 << one.width) - 1
     address = node.nic_address(one.offset)
-
-    async def write(value: int) -> None:
-        await port.pio_write(address, value, posted=False)
-
-    def wrong(rule: str, got: int, what: str) -> AssertionError:
-        return AssertionError(f"register {rule}: {one.name} ({one.access.value}, offset "
-                              f"{one.offset:#x}) reads {got:#x}: {what}")
-
     first = await port.pio_read(address)
     if first & ~mask:
-        raise wrong("width", first, f"it has {one.width} bits")
+        raise _wrong("width", one, first, f"it has {one.width} bits")
     fixed = one.access in (Access.RW, Access.WO, Access.W1C) or one.reset
-    if fixed and not used and first != one.reset:
-        raise wrong("reset", first, f"after reset it must be {one.reset:#x}")
+    if fixed and first != one.reset:
+        raise _wrong("reset", one, first, f"after reset it must be {one.reset:#x}")
     if one.acts or one.access is Access.WO:
         return
     patterns = [chance.getrandbits(64), chance.getrandbits(64)]
     patterns += [~patterns[0] & (1 << 64) - 1]
     if one.access is Access.RW:
         for value in patterns:
-            await write(value)
+            await port.pio_write(address, value, posted=False)
             got = await port.pio_read(address)
             if got != value & mask:
-                raise wrong("rw", got, f"written {value:#x}, it must keep {value & mask:#x}")
-        await write(first)
+                raise _wrong("rw", one, got, f"written {value:#x}, it must keep {value & mask:#x}")
+        await port.pio_write(address, first, posted=False)
     elif one.access is Access.RO:
         before = [await port.pio_read(address)]
         for value in patterns:
-            await write(value)
+            await port.pio_write(address, value, posted=False)
             before.append(await port.pio_read(address))
         if one.reset and any(got != one.reset for got in before):
-            raise wrong("ro", before[-1], f"it is a constant, {one.reset:#x}")
+            raise _wrong("ro", one, before[-1], f"it is a constant, {one.reset:#x}")
         kept = [got == value & mask for got, value in zip(before[1:], patterns, strict=True)]
         if one.width > 1 and all(kept):
-            raise wrong("ro", before[-1], "it keeps what is written")
+            raise _wrong("ro", one, before[-1], "it keeps what is written")
     else:
-        await write(0)
-        kept_bits = await port.pio_read(address)
-        if first & ~kept_bits:
-            raise wrong("w1c", kept_bits, f"0 was written to it, and it was {first:#x}")
-        await write(mask)
-        got = await port.pio_read(address)
-        if got:
-            raise wrong("w1c", got, f"{mask:#x} was written to it: all bits must be clear")
+        await _clears(node, one, first)
 
 
+async def _clears(node: Node, one: Register, first: int) -> None:
+    port, address, mask = node.port, node.nic_address(one.offset), (1 << one.width) - 1
+    await port.pio_write(address, 0, posted=False)
+    kept = await port.pio_read(address)
+    if first & ~kept:
+        raise _wrong("w1c", one, kept, f"0 was written to it, and it was {first:#x}")
+    await port.pio_write(address, mask, posted=False)
+    got = await port.pio_read(address)
+    if got:
+        raise _wrong("w1c", one, got, f"{mask:#x} was written to it: all bits must be clear")
