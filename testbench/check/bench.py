@@ -1,7 +1,7 @@
 """Two NICs in a simulator, cycle by cycle: what comes in is set, what goes out is looked at."""
 
 from bisect import bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -9,11 +9,12 @@ from ...host.port.memory import Allocator, ArrayMemory
 from ...host.port.node import Programs
 from ...host.runtime import Runtime
 from ...layouts.description import Description
-from .host import HostPort
-from .pair import NICS, Fields, Pair
+from .host_port import HostPort
+from .nic_ports import NicPorts
+from .pair import NICS, Pair
 from .sides import DmaPort, Stalls, Wire
 
-__all__ = ["Bench", "Broken", "How", "Nic", "Outcome"]
+__all__ = ["Bench", "Broken", "How", "Outcome"]
 
 PATIENCE = 20_000
 """Cycles in which something must happen at a port."""
@@ -51,6 +52,8 @@ class How:
         The clock of a NIC stands still while it is idle and nothing comes in.
     reset_at
         Cycle of a reset in the middle, after which the programs begin anew; 0 for none.
+    own
+        Timing knobs of the design's own that differ from the description: keys and values.
     """
 
     seed: int = 1
@@ -59,57 +62,7 @@ class How:
     shared: bool = False
     asleep: bool = False
     reset_at: int = 0
-
-
-class Nic:
-    """A NIC's ports as numbers, by their flat names."""
-
-    def __init__(self, number: int, inputs: Fields, outputs: Fields) -> None:
-        self.number = number
-        self._inputs, self._outputs = inputs.places, outputs.places
-        self.word = 0
-        self.seen = 0
-        self.now = 0
-        self.spans: dict[str, list[int]] = {}
-        """By port: transfers, and the cycles of the first and the last."""
-        self.log: list[tuple[int, str, int]] | None = None
-        self.allow: Callable[[int, int], bool]
-        self._owner: object | None = None
-        self.shared = False
-
-    def set(self, name: str, value: int) -> None:
-        at, mask = self._inputs[name]
-        self.word = self.word & ~(mask << at) | value << at
-
-    def get(self, name: str) -> int:
-        at, mask = self._outputs[name]
-        return self.seen >> at & mask
-
-    was = get
-
-    @property
-    def irq(self) -> bool:
-        return "irq" in self._outputs and bool(self.get("irq"))
-
-    def moved(self, port: str, value: int) -> None:
-        """A transfer at ``port``."""
-        span = self.spans.setdefault(port, [0, self.now, self.now])
-        span[0] += 1
-        span[2] = self.now
-        if self.log is not None:
-            self.log.append((self.now, port, value))
-
-    def bus_for(self, who: object, asks: int | bool) -> bool:
-        """Whether the bus is free for ``who``, and its from now on if it ``asks``."""
-        if not self.shared:
-            return True
-        if self._owner is None and asks:
-            self._owner = who
-        return self._owner is who
-
-    def bus_free(self, who: object) -> None:
-        if self._owner is who:
-            self._owner = None
+    own: tuple[tuple[str, int], ...] = ()
 
 
 @dataclass
@@ -134,13 +87,16 @@ class Bench:
     clock
         Called with whether each NIC's clock has an edge, beside the bench's own, and whether there
         is a reset.
+    configure
+        Called with the changed timing knobs of a run, in front of its reset.
     """
 
     ports = NICS
 
-    def __init__(self, description: Description, pair: Pair, step: Any, clock: Any) -> None:
+    def __init__(self, description: Description, pair: Pair, step: Any, clock: Any,
+                 configure: Callable[[Mapping[str, int]], None]) -> None:
         self.description, self._pair = description, pair
-        self._step, self._clock = step, clock
+        self._step, self._clock, self._configure = step, clock, configure
         self.now = 0
         self._found: list[Broken] = []
 
@@ -166,27 +122,31 @@ class Bench:
 
     # Running
 
-    def broken(self, rule: str, nic: Nic | None, port: str, what: str) -> None:
-        """Keep that ``rule`` was broken."""
-        where = port if nic is None else f"NIC {nic.number}, {port}"
+    def _broken(self, rule: str, where: str, what: str) -> None:
         self._found.append(Broken(rule, where, self.now, what))
 
+    def _ports_of(self, number: int) -> NicPorts:
+        def report(rule: str, port: str, what: str) -> None:
+            self._broken(rule, f"NIC {number}, {port}", what)
+
+        return NicPorts(number, self._pair.inputs, self._pair.outputs, report)
+
     def _set_up(self, how: How) -> None:
-        pair, side = self._pair, self._pair.side
-        self.nics = [Nic(number, pair.inputs, pair.outputs) for number in range(NICS)]
+        side = self._pair.side
+        self.nics = [self._ports_of(number) for number in range(NICS)]
         self.memories = [ArrayMemory(self.description.memory.bytes) for _ in range(NICS)]
-        self.hosts, self._agents = [], []
+        self.hosts: list[HostPort] = []
+        self._agents: list[Any] = []
 
         def stalls(name: str, every: int = 1) -> Stalls:
             return Stalls(f"{how.seed} {name}", how.stall, every)
 
         for nic, memory in zip(self.nics, self.memories, strict=True):
-            nic.log = []
             nic.shared = how.shared
-            host = HostPort(self, nic, memory, stalls(f"host {nic.number}"))
+            host = HostPort(nic, memory, stalls(f"host {nic.number}"))
             self.hosts.append(host)
             self._agents.append(host)
-            self._agents += [DmaPort(self, nic, number, side, memory,
+            self._agents += [DmaPort(nic, number, side, memory,
                                      stalls(f"dma {nic.number} {number}"))
                              for number in range(side.dma)]
         for nic in self.nics:
@@ -210,6 +170,7 @@ class Bench:
         self._set_up(how)
         for nic in self.nics:
             nic.word = 0
+        self._configure(dict(how.own))
         await self._step([0] * NICS)
         await self._clock([True] * NICS, True)
         runtime = Runtime(self.description, self, self.memories, programs, tracing=False)
@@ -240,35 +201,26 @@ class Bench:
             if moved != quiet:
                 quiet, last = moved, self.now
             if self.now - last > PATIENCE:
-                self.broken("ends", None, "", f"nothing has moved at a port for {PATIENCE} "
+                self._broken("ends", "", f"nothing has moved at a port for {PATIENCE} "
                             "cycles, and " + "; ".join(_waiting(runtime, self.now)))
         if runtime.failed is not None and not self._found:
             failed = runtime.failed
             rule, _, text = str(failed).partition(": ") if isinstance(failed, AssertionError) \
                 else ("driver", "", f"{type(failed).__name__}: {failed}")
-            self.broken(rule, None, "", text)
-        return Outcome(list(self._found), self.now, [nic.log or [] for nic in self.nics],
+            self._broken(rule, "", text)
+        return Outcome(list(self._found), self.now, [nic.log for nic in self.nics],
                        [nic.spans for nic in self.nics], runtime.results)
 
-    def _name(self, nic: Nic, flags: int) -> None:
+    def _name(self, nic: NicPorts, flags: int) -> None:
         for bit, (rule, port) in enumerate(self._pair.rules):
             if flags >> bit & 1:
-                self.broken(rule, nic, port, _values(nic, port))
+                nic.broken(rule, port, nic.values(port))
 
-    def _events(self, nic: Nic) -> None:
+    def _events(self, nic: NicPorts) -> None:
         for number in range(self._pair.side.events):
             if nic.get(f"events__{number}__valid"):
                 value = nic.get(f"events__{number}__kind"), nic.get(f"events__{number}__number")
                 nic.moved(f"events[{number}]", value[1] << 8 | value[0])
-
-
-def _values(nic: Nic, port: str) -> str:
-    """What is at ``port``, in words."""
-    prefix = port.replace("[", "__").replace("]", "").replace(".", "__")
-    found = {name[len(prefix):].lstrip("_"): nic.get(name) for name in nic._outputs
-             if name.startswith(prefix) and name != "broken"}
-    return ", ".join(f"{name.replace('__', '.') or prefix} = {value:#x}"
-                     for name, value in found.items())
 
 
 class _Given(Allocator):

@@ -2,7 +2,7 @@
 
 import os
 import pickle
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,6 @@ from cocotb.triggers import Timer
 
 from .bench import Bench
 from .pair import NICS, Pair
-from .scenarios import Scenario
 
 __all__ = ["WORK", "check"]
 
@@ -55,17 +54,17 @@ async def check(dut: Any) -> None:
             dut.rst.value = 0
             await half
 
-    bench = Bench(description, pair, step, clock)
+    def configure(changes: Mapping[str, int]) -> None:
+        if pair.side.own is not None:
+            dut.own.value = pair.own_values(changes)
+
+    bench = Bench(description, pair, step, clock, configure)
     progress = job.with_suffix(".progress")
     found = []
     for at, scenario in enumerate(scenarios):
         progress.write_text(f"{at} {len(scenarios)} {scenario.title}")
-        found.append(await bench.run(_programs(scenario, description), scenario.how))
+        found.append(await bench.run(scenario.programs(description), scenario.how))
     job.with_suffix(".results").write_bytes(pickle.dumps(found))
-
-
-def _programs(scenario: Scenario, description: Any) -> Any:
-    return scenario.programs(description)
 
 
 def _number(value: Any) -> int:

@@ -1,9 +1,10 @@
 """The design that a check simulates: two NICs of one kind, with the rules of their sockets."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from amaranth.hdl import Cat, ClockDomain, DomainRenamer, Module, ResetSignal, Signal, Value
-from amaranth.lib import wiring
+from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
 from ...layouts.description import Description
@@ -19,9 +20,12 @@ _KEPT = ("cycle", "node", "timing", "own")
 
 
 class Fields:
-    """Where each port of a NIC lies in the vector of its inputs or outputs."""
+    """Where each port of a NIC lies in the vector of its inputs or outputs, and the layouts of
+    those that are structures."""
 
-    def __init__(self, ports: list[tuple[str, int]]) -> None:
+    def __init__(self, ports: list[tuple[str, int]], layouts: Mapping[str, Any] | None = None
+                 ) -> None:
+        self.layouts = dict(layouts or {})
         self.places: dict[str, tuple[int, int]] = {}
         at = 0
         for name, width in ports:
@@ -39,6 +43,8 @@ class Pair(wiring.Component):
         Their inputs side by side, but those that do not change (:attr:`inputs`).
     o0, o1 : Out
         Their outputs (:attr:`outputs`), ``quiet`` and ``broken`` of their rules.
+    own : In
+        The design's own timing registers, if it has any (:meth:`own_values`).
     rest : In(2)
         The clock of each NIC.
     """
@@ -47,8 +53,8 @@ class Pair(wiring.Component):
         self._description = description
         design = description.design
         self.side: NicSide = design.side(description, 1)
-        self._nics = [design.build(description, self.side) for _ in range(NICS)]
-        self._rules = [NicRules(side=self.side, memory=description.memory.bytes,
+        self._nics: list[Any] = [design.build(description, self.side) for _ in range(NICS)]
+        self._rules: list[Any] = [NicRules(side=self.side, memory=description.memory.bytes,
                                 mtu=description.nic.mtu, sleeps=design.sleeps)
                        for _ in range(NICS)]
         self.rules = self._rules[0].names
@@ -59,15 +65,28 @@ class Pair(wiring.Component):
                               if member.flow == In and name.split("__")[0] not in _KEPT])
         self.outputs = Fields([*((name, widths[name]) for name, member in ports
                                  if member.flow == Out),
-                               ("quiet", 1), ("broken", len(self.rules))])
+                               ("quiet", 1), ("broken", len(self.rules))],
+                              {name: value.shape() for name, (_, value) in
+                               _leaves(self._nics[0]) if isinstance(value, data.View)})
         super().__init__({
             **{f"i{number}": In(self.inputs.width) for number in range(NICS)},
             **{f"o{number}": Out(self.outputs.width) for number in range(NICS)},
+            **({"own": In(self.side.own)} if self.side.own is not None else {}),
             "rest": In(NICS),
         })
 
+    def own_values(self, changes: Mapping[str, int]) -> int:
+        """The bits of ``own``: what the description says, but for ``changes`` by the knob's key."""
+        assert self.side.own is not None
+        found = 0
+        for register in own_registers(self._description):
+            value = changes.get(register.key, register.value(self._description))
+            found |= value << self.side.own[register.key].offset
+        return found
+
     def elaborate(self, platform: object) -> Module:
         m = Module()
+        edges: Any = self
         cycle = Signal(64)
         m.d.sync += cycle.eq(cycle + 1)
         values = timing_values(self._description)
@@ -75,13 +94,15 @@ class Pair(wiring.Component):
         for number, (nic, rules) in enumerate(zip(self._nics, self._rules, strict=True)):
             domain = ClockDomain(f"rest{number}", async_reset=True, local=True)
             m.domains += domain
-            m.d.comb += [domain.clk.eq(self.rest[number]), domain.rst.eq(ResetSignal())]
+            clock: Any = domain.clk
+            reset: Any = domain.rst
+            m.d.comb += [clock.eq(edges.rest[number]), reset.eq(ResetSignal())]
             m.submodules[f"nic_{number}"] = DomainRenamer(f"rest{number}")(nic)
             m.submodules[f"rules_{number}"] = rules
             m.d.comb += [nic.cycle.eq(cycle), nic.node.eq(number),
                          *_set(nic.timing, values[:len(values) - len(own)])]
             if self.side.own is not None:
-                m.d.comb += _set(nic.own, values[len(values) - len(own):])
+                m.d.comb += nic.own.eq(edges.own)
             leaves = dict(_leaves(nic))
             given = getattr(self, f"i{number}")
             for name, (at, mask) in self.inputs.places.items():

@@ -3,15 +3,13 @@
 import random
 from collections import deque
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import Any
 
 from amaranth.lib import data
 
 from ...host.port.memory import ArrayMemory
 from ...rtl.node.nic_side import NicSide
-
-if TYPE_CHECKING:
-    from .bench import Bench, Nic
+from .nic_ports import NicPorts
 
 __all__ = ["DmaPort", "Stalls", "Wire"]
 
@@ -51,15 +49,15 @@ class DmaPort:
     """Host memory behind port ``number`` of ``nic``. It takes requests and moves words with
     ``stalls``; bursts with different tags are served in any order."""
 
-    def __init__(self, bench: "Bench", nic: "Nic", number: int, side: NicSide,
-                 memory: ArrayMemory, stalls: Stalls) -> None:
-        self._bench, self._nic, self._memory, self._stalls = bench, nic, memory, stalls
+    def __init__(self, nic: NicPorts, number: int, side: NicSide, memory: ArrayMemory,
+                 stalls: Stalls) -> None:
+        self._nic, self._memory, self._stalls = nic, memory, stalls
         self.name = f"dma[{number}]"
         self._width, self._tags = side.width, side.tags
         signature = side.members["dma"].signature
         self._request = _layout(signature, "request")
         self._word = _layout(signature, "write")
-        self._read = data.Layout.cast(_layout(signature, "read")) if side.tags > 1 else None
+        self._read = _layout(signature, "read") if side.tags > 1 else None
         port = f"dma__{number}__"
         self._names = {part: port + part for part in (
             "request__valid", "request__ready", "request__payload", "write__valid",
@@ -96,7 +94,7 @@ class DmaPort:
         """Set what the NIC sees in the cycle that begins."""
         nic, names, stalls = self._nic, self._names, self._stalls
         self._ready = (len(self._under_way) < self._tags and not stalls()
-                       and nic.bus_for(self, nic.was(names["request__valid"])))
+                       and nic.bus_for(self, nic.get(names["request__valid"])))
         nic.set(names["request__ready"], int(self._ready))
         self._write_ready = bool(self._writes) and not stalls()
         nic.set(names["write__ready"], int(self._write_ready))
@@ -130,7 +128,7 @@ class DmaPort:
             return
         size = burst.beats * self._width
         if not nic.allow(burst.address, size):
-            self._bench.broken("dma memory", self._nic, self.name + ".request",
+            nic.broken("dma memory", self.name + ".request",
                                f"reads {size} bytes at {burst.address:#x}, beyond what it was "
                                "given")
             burst.words.extend([0] * burst.beats)
@@ -147,7 +145,7 @@ class DmaPort:
         burst.given += 1
         strobe, value = word["strobe"], word["data"]
         if strobe and not nic.allow(address, self._width):
-            self._bench.broken("dma memory", self._nic, self.name + ".write",
+            nic.broken("dma memory", self.name + ".write",
                                f"writes at {address:#x}, beyond what it was given")
         elif strobe:
             old = self._memory.read(address, self._width)
@@ -163,7 +161,7 @@ class Wire:
     """A link of ``room`` flits from one NIC to the other, which it takes and gives with
     stalls."""
 
-    def __init__(self, source: "Nic", target: "Nic", taking: Stalls, giving: Stalls,
+    def __init__(self, source: NicPorts, target: NicPorts, taking: Stalls, giving: Stalls,
                  room: int = 16) -> None:
         self._source, self._target = source, target
         self._taking, self._giving = taking, giving
@@ -190,14 +188,14 @@ class Wire:
         self._target.set("link__rx__valid", int(self._valid))
 
 
-def _layout(signature: object, stream: str) -> data.Layout | None:
-    shape = signature.members[stream].signature.members["payload"].shape  # type: ignore[attr-defined]
+def _layout(signature: Any, stream: str) -> Any:
+    """The layout of a stream's payload; None of plain bits."""
+    shape = signature.members[stream].signature.members["payload"].shape
     try:
         return data.Layout.cast(shape)
     except TypeError:
         return None
 
 
-def _fields(layout: data.Layout | None, value: int) -> dict[str, int]:
-    assert layout is not None
+def _fields(layout: Any, value: int) -> dict[str, int]:
     return {str(name): value >> one.offset & (1 << one.width) - 1 for name, one in layout}

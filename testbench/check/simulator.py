@@ -44,7 +44,7 @@ class Simulator:
     """A pair of NICs of ``description`` as RTLIL, which is converted once."""
 
     def __init__(self, description: Description) -> None:
-        self._description = description
+        self.description = description
         self.pair = Pair(description)
         self._ports = [*ports(self.pair), "clk", "rst"]
         self._text = rtlil(self.pair, TOP)
@@ -63,12 +63,12 @@ class Simulator:
             command = self._icarus() if name == "icarus" else self._verilator()
         except BuildError as error:
             said = (error.log.strip().splitlines() or [""])[0]
-            raise UserError(f"{self._description.design.name}: {error}"
+            raise UserError(f"{self.description.design.name}: {error}"
                             f"{': ' * bool(said)}{said}", status=1) from None
         with tempfile.TemporaryDirectory(prefix="nicbed-check-") as folder:
             work = Path(folder)
             job = work / "job"
-            job.write_bytes(pickle.dumps((self._description, [*scenarios])))
+            job.write_bytes(pickle.dumps((self.description, [*scenarios])))
             environment = cocotb_environment(
                 top=TOP, modules=f"{__package__}.inside", results=str(work / "results.xml"),
                 extra={WORK: str(job), "COCOTB_LOG_LEVEL": "ERROR"})

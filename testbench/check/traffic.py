@@ -11,6 +11,9 @@ from ...layouts.registers import Access, Register
 
 __all__ = ["frames", "lengths", "one_frame", "registers", "used_registers"]
 
+PAUSES = 0.5
+"""Probability that a node waits behind a frame."""
+
 
 def lengths(mtu: int, few: bool) -> list[int]:
     """Lengths of frames from 1 to ``mtu``: all, or ``few`` about those where something changes."""
@@ -45,6 +48,8 @@ def frames(sizes: Sequence[int], seed: int) -> Programs:
                     node.memory.write(place, frame)
                     await driver.send(node.address_on(1 - number), place, len(frame))
                     place += -(-len(frame) // 8) * 8
+                    if chance.random() < PAUSES:  # the NIC may fall asleep
+                        await node.port.delay(chance.randrange(1, 100))
                 if left and expected:
                     found = await driver.poll()
                 elif expected:

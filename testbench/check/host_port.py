@@ -2,7 +2,7 @@
 
 from collections import deque
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ...host.port.memory import ArrayMemory
 from ...layouts.operations import (
@@ -17,10 +17,8 @@ from ...layouts.operations import (
     Status,
 )
 from ...layouts.trace import TICKS
+from .nic_ports import NicPorts
 from .sides import Stalls
-
-if TYPE_CHECKING:
-    from .bench import Bench, Nic
 
 __all__ = ["HostPort"]
 
@@ -34,8 +32,8 @@ class HostPort:
     """The only CPU of a node. What it does takes plausible cycles, with ``stalls`` between its
     accesses to the NIC."""
 
-    def __init__(self, bench: "Bench", nic: "Nic", memory: ArrayMemory, stalls: Stalls) -> None:
-        self._bench, self._nic, self._memory, self._stalls = bench, nic, memory, stalls
+    def __init__(self, nic: NicPorts, memory: ArrayMemory, stalls: Stalls) -> None:
+        self._nic, self._memory, self._stalls = nic, memory, stalls
         self.waiting = True
         self.stopped = False
         self.answers = bytearray(BLOCK * ANSWER_WORDS * 4)
@@ -121,7 +119,7 @@ class HostPort:
                 if self._nic.irq:
                     status |= Status.IRQ
                 ANSWER.pack_into(self.answers, index * ANSWER.size,
-                                 self._bench.now & 0xFFFFFFFF,
+                                 self._nic.now & 0xFFFFFFFF,
                                  status | self._fraction << Status.FRACTION_SHIFT, data)
             self.waiting = True
 
@@ -178,12 +176,12 @@ class HostPort:
         last = watches[-1]
         timeout, once = last[3], last[0] >> 8 & Flag.ONCE
         yield from self._spend(last[6] & 0xFFFFFFFF)
-        began = self._bench.now
+        began = self._nic.now
         while True:
             for index, (word, work, address, _, compare, mask, *_) in enumerate(watches):
                 yield from self._spend(work)
                 found = yield from self._load(address)
                 if (found & mask == compare) != bool(word >> 8 & Flag.NOT_EQUAL):
                     return index << 4, found
-            if once or timeout and self._bench.now - began >= timeout:
+            if once or timeout and self._nic.now - began >= timeout:
                 return int(Status.TIMEOUT), 0
