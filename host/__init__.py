@@ -17,6 +17,8 @@ In the order in which to read:
 - :mod:`.splitc`: Split-C over Active Messages: a global address space of all processes, one a node
 - :mod:`.apps`: Programs over Split-C: a matrix product and two sorts, as the studies of parallel
   machines ran them
+- :mod:`.smp`: Locks and barriers among the CPUs of a node, and several layers on one CPU
+- :mod:`.mpi`: MPI over VIA, GM, TCP and shared memory, for coroutines, Python and C
 - :mod:`.mpl`: MPL, the SP-2's message passing, over Active Messages: :class:`Mpl`, one object a
   node
 - :mod:`.rpc`: Asynchronous remote procedure calls through the kernel: :class:`Rpc`, one object a

@@ -1,9 +1,10 @@
 """The programs that layers have the runtime start beside those of the user."""
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from ..layouts.description import Description
-from ..layouts.doors import LAYERS
+from ..layouts.doors import LAYERS, Layer
 from ..layouts.doors.lazy import resolved
 from .port.node import Program
 
@@ -20,7 +21,18 @@ class Background(NamedTuple):
 
 
 def backgrounds(description: Description) -> list[Background]:
-    """What layers have started under ``description`` (:attr:`.Layer.background`)."""
-    asked = dict.fromkeys(resolved(layer.background) for layer in LAYERS.present()
+    """Programs that layers start under ``description`` (:attr:`.Layer.background`)."""
+    asked = dict.fromkeys(resolved(layer.background) for layer in _layers(description)
                           if layer.background)
     return [found for ask in asked if (found := ask(description)) is not None]
+
+
+def _layers(description: Description) -> Iterator[Layer]:
+    """The layers that may have something in the background: those from outside that were asked for,
+    and of those built in, which take long to load, the ones of whose knobs one is not as usual."""
+    for name in LAYERS.builtin:
+        section = getattr(description, name, None)
+        if section is not None and section != type(section)():
+            yield LAYERS.get(name)
+    for named in LAYERS.loaded():
+        yield named.plugin

@@ -3,8 +3,8 @@
 from enum import IntEnum
 from typing import NamedTuple
 
-__all__ = ["ARG_BITS", "OF_NODES", "OF_SWITCHES", "PORT_SHIFT", "TICKS", "Block", "Kind", "Event",
-           "Activity", "Mark"]
+__all__ = ["ARG_BITS", "OF_NODES", "OF_SWITCHES", "PORT_SHIFT", "TICKS", "Block", "Drop", "Kind",
+           "Event", "Activity", "Mark"]
 
 ARG_BITS = 32
 PORT_SHIFT = 4
@@ -67,7 +67,7 @@ class Kind(IntEnum):
     BEGIN = 0
     END = 1
     DROP = 2
-    """arg: 0 overflow, 1 CRC, 2 misrouted, 3 malformed, 4 injected, 5 refused."""
+    """arg: :class:`Drop`."""
     CORRUPT = 3
     DUPLICATE = 4
     DELAY = 5
@@ -82,6 +82,17 @@ OF_SWITCHES = frozenset({Block.SWITCH, Block.TRUNK})
 TRUNK is the link behind the output."""
 OF_NODES = frozenset({Block.MEMORY})
 """Blocks whose events have the number of a node as ``node`` even where nodes have several NICs."""
+
+
+class Drop(IntEnum):
+    """Reasons for which packets are dropped: ``arg`` of an event DROP."""
+
+    OVERFLOW = 0
+    CRC = 1
+    MISROUTED = 2
+    MALFORMED = 3
+    INJECTED = 4
+    REFUSED = 5
 
 
 class Event(NamedTuple):

@@ -14,7 +14,7 @@ class Knobs(Section):
 
     slots: int = structure(32, unit="entries", ge=4, le=1024,
                            doc="slots of the receive ring, a power of two")
-    gap: int = timing(0, ge=0, le=65535,
+    gap: int = timing(4, ge=0, le=65535,
                       doc="cycles that pass between one frame being read and the next one's turn")
 
 

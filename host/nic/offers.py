@@ -2,8 +2,8 @@
 
 from ...layouts.description import Description
 from ..port.node import Node
-from .frames import RingFrames
 from .kinds import Driver, Frames, Queues, Rings, VirtualInterfaces, Windows
+from .ring_frames import RingFrames
 
 __all__ = ["driver", "kinds"]
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Container, Coroutine, Iterable, Sequence
 from typing import Any, Protocol, TypeVar, cast, runtime_checkable
 
 from ...layouts.description import Description
-from ...layouts.fabric import Topology
+from ...layouts.fabric import Graph
 from ...layouts.operations import NIC_BASE, NIC_BYTES
 from ...layouts.packet import TRACE_BITS
 from ...layouts.registers import address as register_address
@@ -42,7 +42,7 @@ ALL = -1
 
 
 class _Common:
-    """What all CPUs of a node share, besides its memory."""
+    """The state that all CPUs of a node share, besides its memory."""
 
     __slots__ = ("allocator", "routes", "segments", "services", "firmware", "users", "cpus",
                  "kernel")
@@ -104,7 +104,7 @@ class Node:
                  "_everywhere")
 
     def __init__(self, number: int, description: Description, port: Port, memory: Memory,
-                 topology: Topology, active: Sequence[int] | None = None,
+                 topology: Graph, active: Sequence[int] | None = None,
                  beside: "Node | None" = None, running: Container[int] | None = None,
                  everywhere: dict[type, Any] | None = None) -> None:
         """``beside``: the same node as another of its CPUs sees it; None for the first.
@@ -134,7 +134,8 @@ class Node:
 
     @property
     def nic_offset(self) -> int:
-        """What the NIC's addresses have beyond those of NIC 0 (layouts.operations.NIC_BASE)."""
+        """Returns what the NIC's addresses have beyond those of NIC 0
+        (layouts.operations.NIC_BASE)."""
         return 0
 
     @property
@@ -148,8 +149,8 @@ class Node:
         return self.number
 
     def address_on(self, node: int) -> int:
-        """What a layer here calls its peer on node ``node``: that number; on one of several NICs
-        the wire address of the NIC with the same number there."""
+        """Returns what a layer here calls its peer on node ``node``: that number; on one of several
+        NICs the wire address of the NIC with the same number there."""
         return node
 
     def node_of(self, address: int) -> int:

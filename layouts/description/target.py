@@ -5,7 +5,7 @@ from typing import Annotated
 
 from pydantic import model_validator
 
-from ..doors import NICS
+from ..doors import NICS, TOPOLOGIES
 from ..packet import MAX_HEADER_BYTES
 from ..rate import Rate
 from .knob import Section, cost, power_of_two, structure, timing
@@ -120,9 +120,9 @@ class Switch(Section):
 
 class Fabric(Section):
     nodes: int = structure(2, unit="nodes", ge=2, le=64, doc="The fabric has this many nodes.")
-    topology: str = structure("chain", pattern="^(chain|fat_tree|mesh)$",
-                              doc="The fabric is switches in a row ('chain'), two levels "
-                                  "('fat_tree'), or a switch a node in rows and columns ('mesh').")
+    topology: Annotated[str, At(TOPOLOGIES)] = structure(
+        "chain", doc="The fabric is switches in a row ('chain'), two levels ('fat_tree'), a switch "
+                     "a node in rows and columns ('mesh'), or the graph in a file, './graph.toml'.")
     switches: int = structure(1, unit="switches", ge=1, le=4,
                               doc="A chain has this many crossbars, joined by one trunk each.")
     uplinks: int = structure(4, unit="trunks", ge=1, le=8,

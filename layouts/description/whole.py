@@ -6,7 +6,7 @@ from typing import Any, Self
 from pydantic import ModelWrapValidatorHandler, ValidationInfo, model_validator
 
 from ..doors import LAYERS, NICS, Named, NicDesign
-from ..fabric import topology
+from ..fabric import graph_of
 from ..packet import HEADER_BYTES
 from .declared import Declared
 from .draft import Draft
@@ -101,7 +101,7 @@ class Description(Declared):
         if ports > MAX_PORTS:
             raise ValueError(f"fabric.nodes * node.cpus = {ports}: must be at most {MAX_PORTS}, "
                              "the host ports of a target")
-        topology(self)
+        graph_of(self)
         for line in self.design.needs(self):
             raise ValueError(line)
         return self
@@ -171,7 +171,7 @@ class Description(Declared):
         return self.remade(draft)
 
     def remade(self, draft: Draft) -> "Description":
-        """What became of this description in ``draft``.
+        """Makes the description that ``draft`` holds.
 
         Raises
         ------

@@ -37,7 +37,8 @@ class Layer:
     title
         A line for ``nicbed list``.
     knobs
-        Its section of a description, which has its name.
+        Its section of a description, ``[name]``; one of a layer from outside has knobs of kind cost
+        alone.
     sections
         Names of further sections that its programs read: those of a layer below.
     costs
@@ -68,7 +69,8 @@ class Layer:
         Its :class:`~nicbed.host.endpoint.Endpoint`; empty: it has none.
     background
         What the runtime starts beside the programs of a run: ``background(description)`` is a
-        :class:`nicbed.host.background.Background`, or None. Empty: nothing.
+        :class:`nicbed.host.background.Background`, or None: that of a layer that is built in, if
+        its knobs are as usual. Empty: nothing.
     """
 
     name: str
@@ -98,4 +100,4 @@ class Layer:
     def own_sections(self) -> tuple[str, ...]:
         """Names of the sections of a description that its programs read, beside those of the node
         and of what joins the nodes."""
-        return (*self.sections, self.name) if self.knobs else self.sections
+        return (*self.sections, *([self.name] if self.knobs else []))

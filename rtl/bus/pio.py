@@ -1,7 +1,7 @@
 """Accesses of the host bus to the NIC's registers and FIFO windows: one 8-byte access in each
 beat."""
 
-from amaranth.hdl import Module, Signal, Value, ValueLike
+from amaranth.hdl import Cat, Module, Signal, Value, ValueLike
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
@@ -9,7 +9,8 @@ from ...layouts.operations import NIC_BYTES
 from ...layouts.packet import TRACE_BITS
 from ...layouts.via import PAGE
 
-__all__ = ["PIO_ADDRESS_BITS", "PROCESS_BITS", "LastWrite", "PageWrite", "PioAccess", "PioTarget"]
+__all__ = ["PIO_ADDRESS_BITS", "PROCESS_BITS", "LastWrite", "PageWrite", "PioAccess", "PioTarget",
+           "connect_pages"]
 
 PIO_ADDRESS_BITS = (NIC_BYTES - 1).bit_length()
 """Bits of an address within a NIC. The two bits above them select the NIC."""
@@ -67,6 +68,18 @@ cycle ``refused`` is high if ``process`` must not write there, and ``lost`` if t
 the data. A refused write has no other effect."""
 
 
+def connect_pages(m: Module, pio: wiring.PureInterface, pages: wiring.PureInterface, first: int,
+                  end: int) -> None:
+    """Makes of the writes of ``pio``, a PioAccess, at ``first`` up to ``end`` those of ``pages``, a
+    PageWrite."""
+    m.d.comb += [
+        pages.valid.eq(pio.valid & pio.write & (pio.address >= first) & (pio.address < end)),
+        Cat(pages.offset, pages.page).eq(pio.address - first),
+        pages.data.eq(pio.data),
+        pages.process.eq(pio.process),
+    ]
+
+
 class LastWrite:
     """Holds the last write at a PageWrite ``port`` for a cycle, for a block that looks up the owner
     of the page meanwhile. In a cycle without ``valid`` the other fields are those of the last
@@ -92,6 +105,6 @@ class LastWrite:
                          self.data.eq(port.data), self.process.eq(port.process)]
 
     def by(self, owner: ValueLike) -> Value:
-        """Whether process ``owner`` made the write, or process 0, the kernel, which may always
-        write."""
+        """Tells whether process ``owner`` made the write, or process 0, the kernel, which may
+        always write."""
         return (self.process == 0) | (self.process == owner)

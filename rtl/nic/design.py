@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, cast
 
 from ...layouts.doors import NicDesign
 from ...layouts.doors.lazy import resolved
-from ...layouts.registers import REGISTERS, Register
+from ...layouts.registers import ENGINE_REGISTERS, PROCESSOR_REGISTERS, REGISTERS, Register
 
 if TYPE_CHECKING:
     from amaranth.hdl import Signal
@@ -16,29 +16,42 @@ if TYPE_CHECKING:
     from ...layouts.description import Description
     from ...layouts.trace import Block
     from ..node.nic_side import NicSide
+    from .attachment import Attachment
     from .nic import Nic
 
 __all__ = ["DESIGN", "Rings"]
 
-_NIC = "nicbed.rtl.nic.nic:Nic"
+
+def _attachment(description: "Description") -> "type[Attachment] | None":
+    """The class of what is attached to the NIC of ``description``."""
+    if description.via.design == "engine":
+        return resolved("nicbed.rtl.vi.attached_engine:AttachedEngine")
+    if description.nic.processor != "none":
+        return resolved("nicbed.rtl.processor.attached_processor:AttachedProcessor")
+    return None
 
 
 class Rings(NicDesign):
     """The NIC of which the knobs are those of the sections nic, via and processor."""
 
     name = "rings"
-    registers = REGISTERS
     title = "send and receive rings and windows; a VI engine or a processor beside them"
+    registers = REGISTERS
 
     def registers_of(self, description: "Description") -> Sequence[Register]:
-        return resolved("nicbed.rtl.nic.nic:registers_of")(description)
+        lacks = set(ENGINE_REGISTERS if description.via.design != "engine" else ())
+        lacks.update(PROCESSOR_REGISTERS if description.nic.processor == "none" else ())
+        return tuple(one for one in REGISTERS if one not in lacks)
 
     def side(self, description: "Description", cpus: int) -> "NicSide":
-        return resolved("nicbed.rtl.nic.nic:nic_side")(description, cpus)
+        return resolved("nicbed.rtl.nic.nic:nic_side")(description, _attachment(description), cpus)
 
     def build(self, description: "Description", side: "NicSide", *,
               step: "Signal | None" = None) -> "Nic":
-        return resolved(_NIC)(description=description, cpus=side.cpus, step=step)
+        kind = _attachment(description)
+        attached = None if kind is None else kind(description=description, step=step)
+        return resolved("nicbed.rtl.nic.nic:Nic")(description=description, attached=attached,
+                                                  cpus=side.cpus)
 
     def event_blocks(self, nic: "wiring.Component") -> "tuple[Block, ...]":
         return cast("Nic", nic).event_sources

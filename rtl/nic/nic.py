@@ -3,73 +3,54 @@
 from functools import reduce
 from operator import or_
 
-from amaranth.hdl import C, Cat, Module, Mux, Signal
-from amaranth.lib import data, wiring
+from amaranth.hdl import Module, Mux
+from amaranth.lib import wiring
 from amaranth.lib.wiring import connect, flipped
 
 from ...layouts.description import Description
-from ...layouts.packet import Protocol
-from ...layouts.processor import CRASH
-from ...layouts.registers import ENGINE_REGISTERS, PROCESSOR_REGISTERS, Register
 from ...layouts.rings import LINE_BYTES
 from ...layouts.trace import Block, Kind
 from ..bus.watch import Watch
 from ..node.nic_side import NicSide
-from ..processor.processor import Processor
-from ..vi.engine import Engine
+from .attachment import Attachment
 from .crc import CrcAppend, CrcCheck
 from .fifos.lane_merge import LaneMerge
 from .fifos.receive_fifo import ReceiveFifo
 from .fifos.receive_window import ReceiveWindow
 from .fifos.send_window import SendWindow
 from .packet_merge import PacketMerge
-from .pio_map import RING_REGISTERS, PioMap
+from .pio_map import PioMap
 from .protocol_split import ProtocolSplit
 from .rings.no_send_dma import NoSendDma
 from .rings.receive_dma import ReceiveDma
 from .rings.send_dma import SendDma
 
-__all__ = ["Nic", "nic_side", "registers_of"]
+__all__ = ["Nic", "nic_side"]
 
 _EVENT_SOURCES = (Block.SEND_PIO, Block.SEND_PIO, Block.SEND_DMA, Block.RECEIVE_LINK,
                   Block.RECEIVE_LINK, Block.RECEIVE_DMA, Block.RECEIVE_PIO, Block.RECEIVE_PIO)
 
 
-def _has_engine(description: Description) -> bool:
-    return description.via.design == "engine"
-
-
-def _has_processor(description: Description) -> bool:
-    return description.nic.processor != "none"
-
-
-def _watched(description: Description) -> list[str]:
+def _watched(description: Description, attached: type[Attachment] | None) -> list[str]:
     """For what the CPUs' lines are watched on the memory bus."""
     if description.nic.attachment != "memory_bus":
         return []
-    wanted = {"ring": description.nic.send_ring > 0, "range": _has_processor(description)}
+    wanted = {"ring": description.nic.send_ring > 0,
+              "range": attached is not None and attached.watches}
     return [name for name, there in wanted.items() if there]
 
 
-def event_sources(description: Description, cpus: int) -> tuple[Block, ...]:
-    """The block behind each port of ``events`` of a :class:`Nic`."""
-    return (*_EVENT_SOURCES,
-            *(Engine.event_sources if _has_engine(description) else ()),
-            *(Processor.event_sources if _has_processor(description) else ()),
-            *(Watch.event_source,) * (len(_watched(description)) * cpus))
+def _event_sources(description: Description, attached: type[Attachment] | None,
+                   cpus: int) -> tuple[Block, ...]:
+    """The block behind each port of ``events``."""
+    return (*_EVENT_SOURCES, *(attached.event_sources if attached is not None else ()),
+            *(Watch.event_source,) * (len(_watched(description, attached)) * cpus))
 
 
-def registers_of(description: Description) -> tuple[Register, ...]:
-    """The registers of a :class:`Nic`."""
-    return RING_REGISTERS + (ENGINE_REGISTERS if _has_engine(description) else ()) + (
-        PROCESSOR_REGISTERS if _has_processor(description) else ())
-
-
-def nic_side(description: Description, cpus: int) -> NicSide:
-    """The socket of a :class:`Nic`."""
-    dma = 2 + (Engine.DMA if _has_engine(description) else 0) + (
-        Processor.DMA if _has_processor(description) else 0)
-    return NicSide(dma=dma, cpus=cpus, events=len(event_sources(description, cpus)))
+def nic_side(description: Description, attached: type[Attachment] | None, cpus: int) -> NicSide:
+    """The socket of a :class:`Nic` with an attachment of this class."""
+    return NicSide(dma=2 + (attached.dma_ports if attached is not None else 0), cpus=cpus,
+                   events=len(_event_sources(description, attached, cpus)))
 
 
 class Nic(wiring.Component):
@@ -81,13 +62,11 @@ class Nic(wiring.Component):
     ``link.rx`` waits while a packet finds no room (nic.overflow = push). Reset: rings off, all
     empty.
 
-    With ``via.design = "engine"`` there is a VI engine beside the rings: its packets are merged
-    with theirs a whole packet at a time, and packets of Protocol.VIA go to it, never to a ring.
-    With ``nic.processor`` there is a processor in its place, which gets the packets of the protocol
-    that its firmware names.
+    What is attached has packets of its own: those that it sends are merged with those of the rings
+    a whole packet at a time, and those of the protocol that it selects go to it, never to a ring.
 
     With ``nic.attachment = "memory_bus"`` CPUs' ownership transactions are seen here: those of the
-    send ring, where it is one of lines, by the send DMA, those of the processor's range by it.
+    send ring, where it is one of lines, by the send DMA, those of the attachment's range by it.
 
     A doorbell value is refused if it is more than the ring ahead of ``send_done``, if it would
     take back what was posted, or while the send ring is off. Without a send ring
@@ -97,33 +76,33 @@ class Nic(wiring.Component):
     ----------
     description : Description
         Its ``nic`` section and ``slot_bytes``.
-    step : Signal or None
-        The clock enable that all of this is wrapped in, for the processor (:class:`Processor`).
+    attached : Attachment, optional
+        What is attached.
     cpus : int
         CPUs whose lines are watched on the memory bus.
 
     Its signature is :class:`~nicbed.rtl.node.nic_side.NicSide`, always ready for accesses and with
-    answers in the next cycle. Ports of ``dma``: the send ring's, the receive ring's, then the VI
-    engine's or the processor's; all may be busy at the same time. ``bus.max_burst`` and
+    answers in the next cycle. Ports of ``dma``: the send ring's, the receive ring's, then those
+    of what is attached; all may be busy at the same time. ``bus.max_burst`` and
     ``nic.overflow`` of ``timing`` are used.
     """
 
-    def __init__(self, *, description: Description, step: Signal | None = None,
+    def __init__(self, *, description: Description, attached: Attachment | None = None,
                  cpus: int = 1) -> None:
         if not isinstance(description, Description):
             raise TypeError(f"description must be a Description, not {description!r}")
         self._description = description
-        self._event_sources = event_sources(description, cpus)
-        self._engine = Engine(description=description) if _has_engine(description) else None
-        self._processor = (Processor(description=description, step=step)
-                           if _has_processor(description) else None)
+        self._attached = attached
+        kind = None if attached is None else type(attached)
+        self._event_sources = _event_sources(description, kind, cpus)
         # Watches by what they watch for, one a CPU.
-        self._watches = {name: [Watch() for _ in range(cpus)] for name in _watched(description)}
-        super().__init__(nic_side(description, cpus))
+        self._watches = {name: [Watch() for _ in range(cpus)]
+                         for name in _watched(description, kind)}
+        super().__init__(nic_side(description, kind, cpus))
 
     @property
     def description(self) -> Description:
-        """What it was made from."""
+        """The description that it was made from."""
         return self._description
 
     @property
@@ -136,7 +115,8 @@ class Nic(wiring.Component):
         m = Module()
         nic = self._description.nic
         coherent = "ring" in self._watches
-        software = PioMap(m, self, engine=self._engine, processor=self._processor)
+        attached = self._attached
+        software = PioMap(m, self, attached)
         m.submodules.send_window = send_window = SendWindow(fifo_bytes=nic.send_fifo, mtu=nic.mtu)
         if nic.send_ring:
             send_dma: SendDma | NoSendDma = SendDma(
@@ -150,7 +130,7 @@ class Nic(wiring.Component):
         m.submodules.crc_check = crc_check = CrcCheck()
         m.submodules.receive_fifo = receive_fifo = ReceiveFifo(
             fifo_bytes=nic.receive_fifo, mtu=nic.mtu,
-            early=Protocol.VIA if self._engine is not None else None)
+            early=attached.early if attached is not None else None)
         m.submodules.receive_dma = receive_dma = ReceiveDma(
             ring=nic.receive_ring, slot_bytes=self._description.slot_bytes)
         m.submodules.receive_window = receive_window = ReceiveWindow()
@@ -165,10 +145,8 @@ class Nic(wiring.Component):
         connect(m, send_window.lane, merge.pio)
         connect(m, send_dma.lane, merge.dma)
         to_link, from_fifo = merge.o, receive_fifo.o
-        if self._engine is not None:
-            to_link, from_fifo = self._attach_engine(m, self._engine, to_link, from_fifo)
-        elif self._processor is not None:
-            to_link, from_fifo = self._attach_processor(m, self._processor, to_link, from_fifo)
+        if attached is not None:
+            to_link, from_fifo = self._attach(m, attached, to_link, from_fifo)
         connect(m, to_link, crc_append.i)
         connect(m, crc_append.o, flipped(self.link.tx))
         m.d.comb += send_window.posted.eq(send_dma.accepted)
@@ -197,7 +175,6 @@ class Nic(wiring.Component):
         self._watch(m, send_dma)
 
         self._events(m, send_window, merge, send_dma, receive_fifo, receive_dma, receive_window)
-        attached = self._engine or self._processor
         m.d.comb += self.idle.eq(
             (attached.idle if attached is not None else 1)
             & merge.idle & send_dma.idle & crc_append.idle & crc_check.idle & receive_fifo.idle
@@ -205,56 +182,28 @@ class Nic(wiring.Component):
             & (send_window.space == nic.send_fifo))
         return m
 
-    def _attach(self, m: Module, split: ProtocolSplit, tx: wiring.PureInterface,
-                rx: wiring.PureInterface, to_link: wiring.PureInterface,
+    def _attach(self, m: Module, attached: Attachment, to_link: wiring.PureInterface,
                 from_fifo: wiring.PureInterface
                 ) -> tuple[wiring.PureInterface, wiring.PureInterface]:
-        """Joins ``tx`` and ``rx`` of VI engine or processor to the packets of the rings; what is
-        then left for the link, and for the rings."""
+        """Joins what is attached to memory and to the packets of the rings; what is then left for
+        the link, and for the rings."""
+        m.submodules.attached = attached
         m.submodules.flit_merge = merge = PacketMerge(inputs=2)
-        m.submodules.split = split
+        m.submodules.split = split = ProtocolSplit()
+        for burst, port in zip(attached.dma, self.dma[2:], strict=True):
+            connect(m, burst, flipped(port))
+        connect(m, attached.run, flipped(self.processor))
         connect(m, to_link, merge.i[0])
-        connect(m, tx, merge.i[1])
+        connect(m, attached.packets.tx, merge.i[1])
         connect(m, from_fifo, split.i)
-        connect(m, split.match, rx)
+        connect(m, split.match, attached.packets.rx)
+        m.d.comb += [
+            split.select.eq(attached.packets.select),
+            attached.around.node.eq(self.node),
+            attached.around.timing.eq(self.timing),
+            attached.around.cycle.eq(self.cycle),
+        ]
         return merge.o, split.other
-
-    def _attach_engine(self, m: Module, engine: Engine, to_link: wiring.PureInterface,
-                       from_fifo: wiring.PureInterface
-                       ) -> tuple[wiring.PureInterface, wiring.PureInterface]:
-        m.submodules.engine = engine
-        for burst, port in zip(engine.dma, self.dma[2:], strict=True):
-            connect(m, burst, flipped(port))
-        m.d.comb += [
-            engine.node.eq(self.node),
-            engine.timing.eq(self.timing),
-            engine.now.eq(self.cycle[:32]),
-        ]
-        return self._attach(m, ProtocolSplit(protocol=Protocol.VIA), engine.tx, engine.rx,
-                            to_link, from_fifo)
-
-    def _attach_processor(self, m: Module, processor: Processor, to_link: wiring.PureInterface,
-                          from_fifo: wiring.PureInterface
-                          ) -> tuple[wiring.PureInterface, wiring.PureInterface]:
-        m.submodules.processor = processor
-        split = ProtocolSplit(protocol=None)
-        for burst, port in zip(processor.dma, self.dma[2:], strict=True):
-            connect(m, burst, flipped(port))
-        state = processor.registers.state
-        status = data.View(data.StructLayout({"state": 2, "reserved": 6, "reason": 8}),
-                           state.status)
-        m.d.comb += [
-            split.select.eq(processor.asks.protocol),
-            processor.node.eq(self.node),
-            processor.timing.eq(self.timing),
-            processor.cycle.eq(self.cycle),
-            processor.profile.eq(self.processor.profile),
-            self.processor.crashed.eq(state.crashed),
-            self.processor.crash.eq(Cat(C(CRASH.pack(valid=1), 8), self.node, status.reason,
-                                        C(0, 8), state.pc, state.cause)),
-        ]
-        return self._attach(m, split, processor.packets.tx, processor.packets.rx,
-                            to_link, from_fifo)
 
     def _watch(self, m: Module, send_dma: SendDma | NoSendDma) -> None:
         """Joins what sees the CPUs take lines, on the memory bus."""
@@ -273,22 +222,20 @@ class Nic(wiring.Component):
                     ]
                 m.d.comb += pull.node.eq(self.node)
             else:
-                asks = self._processor.asks
+                wanted = self._attached.watch
                 for watch in watches:
                     m.d.comb += [
-                        watch.base.eq(asks.watch_base),
-                        watch.bytes.eq(asks.watch_bytes),
+                        watch.base.eq(wanted.base),
+                        watch.bytes.eq(wanted.bytes),
                     ]
-                m.d.comb += asks.watched.eq(reduce(or_, (watch.watched.valid
-                                                         for watch in watches)))
+                m.d.comb += wanted.hit.eq(reduce(or_, (watch.watched.valid for watch in watches)))
 
     def _events(self, m: Module, send_window: SendWindow, merge: LaneMerge,
                 send_dma: SendDma | NoSendDma, receive_fifo: ReceiveFifo,
                 receive_dma: ReceiveDma, receive_window: ReceiveWindow) -> None:
         sources = (send_window.begin, merge.end, send_dma.event, None, receive_fifo.end,
                    receive_dma.event, receive_window.begin, receive_window.end,
-                   *(self._engine.events if self._engine is not None else ()),
-                   *(self._processor.events if self._processor is not None else ()),
+                   *(self._attached.events if self._attached is not None else ()),
                    *(watch.event for watches in self._watches.values() for watch in watches))
         for port, source in zip(self.events, sources, strict=True):
             if source is not None:

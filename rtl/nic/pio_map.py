@@ -1,15 +1,12 @@
-"""What software reaches by PIO: registers, windows and pages, joined to the blocks they are of."""
+"""Joins what software reaches by PIO (registers, windows, pages) to the blocks that have it."""
 
-from operator import attrgetter
 from typing import Protocol
 
 from amaranth.hdl import Cat, Const, Module, Mux, Signal, ValueLike, signed
 from amaranth.lib import wiring
 
-from ...layouts.processor import DOORBELL_PAGES_MAX, NIC_MEMORY
 from ...layouts.registers import (
     ENGINE_REGISTERS,
-    NIC_BASE,
     PROCESSOR_REGISTERS,
     RECEIVE_WINDOW,
     RECHECK,
@@ -17,58 +14,30 @@ from ...layouts.registers import (
     SEND_WINDOW,
     WINDOW_BYTES,
     Irq,
-    address,
 )
 from ...layouts.trace import Kind
-from ...layouts.via import CQ_PAGES, DOORBELL_PAGES, PAGE
-from ..bus.pio import PIO_ADDRESS_BITS
-from ..processor.processor import Processor
-from ..vi.engine import Engine
+from ..parts.csr_file import CsrFile
+from .attachment import Attachment
 from .fifos.receive_fifo import ReceiveFifo
 from .fifos.receive_window import ReceiveWindow
 from .fifos.send_window import SendWindow
-from .registers import CsrFile
 from .rings.no_send_dma import NoSendDma
 from .rings.receive_dma import ReceiveDma
 from .rings.send_dma import SendDma
 
-__all__ = ["RING_REGISTERS", "PioMap"]
-
-WINDOW_SPACE = 1 << 20
-"""Of NIC memory in the PIO window."""
+__all__ = ["PioMap"]
 
 _COUNTERS = {
     "packets_sent": 1, "packets_received": 1, "send_refused": 2, "doorbells_refused": 1,
     "crc_errors": 1, "misrouted": 1, "overflows": 1, "malformed": 1, "credit_stalls": 1,
     "receive_stalls": 1, "process_refused": 1,
 }
-_ENGINE_COUNTERS = {
-    "translation_hits": ("registers.translation.hit",),
-    "translation_misses": ("registers.translation.miss",),
-    "translation_walk": ("registers.translation.walking",),
-    "doorbells_foreign": ("doorbells.refused", "cq_pages.refused"),
-    "doorbells_lost": ("doorbells.lost",),
-    "events_lost": ("registers.event.lost",),
-    "via_unmatched": ("registers.packets.unmatched",),
-    "via_duplicates": ("registers.packets.duplicate",),
-    "via_gaps": ("registers.packets.gap",),
-    "via_dropped": ("registers.packets.dropped",),
-    "via_resent": ("registers.packets.resent",),
-    "via_sent": ("registers.packets.sent",),
-}
-"""The engine's counters, and its pulses that each counts."""
-_PROCESSOR_COUNTERS = {
-    "window_refused": ("registers.window_refused",), "page_refused": ("pages.refused",),
-    "page_lost": ("pages.lost",),
-}
-"""The processor's counters, and its pulses."""
-RING_REGISTERS = tuple(register for register in REGISTERS
-                       if register not in ENGINE_REGISTERS + PROCESSOR_REGISTERS)
-"""Registers of every NIC, whatever is attached to it."""
+_RING_REGISTERS = tuple(register for register in REGISTERS
+                        if register not in ENGINE_REGISTERS + PROCESSOR_REGISTERS)
 
 
 class _Nic(Protocol):
-    """What the map joins of a NIC."""
+    """The blocks of a NIC that the map joins."""
 
     pio: wiring.PureInterface
     link: wiring.PureInterface
@@ -78,8 +47,8 @@ class _Nic(Protocol):
 
 
 class PioMap:
-    """The address map of a NIC under elaboration: makes its register file, joins the VI engine or
-    processor to it, and each other block by a method.
+    """The address map of a NIC under elaboration: makes the register file of the rings, and joins
+    each block to it by a method. What is attached has registers of its own.
 
     Parameters
     ----------
@@ -87,46 +56,30 @@ class PioMap:
         The NIC's.
     nic : Nic
         Its members ``pio``, ``node``, ``cycle``, ``link`` and ``irq`` of the NIC.
-    engine, processor : Engine, Processor or None
-        What is attached; one of the two at most.
+    attached : Attachment or None
+        What is attached.
     """
 
-    def __init__(self, m: Module, nic: _Nic, *, engine: Engine | None,
-                 processor: Processor | None) -> None:
+    def __init__(self, m: Module, nic: _Nic, attached: Attachment | None) -> None:
         self._m = m
         self._nic = nic
         self._pio = nic.pio
-        counters, external = dict(_COUNTERS), ["send_doorbell", "receive_taken"]
-        registers = RING_REGISTERS
-        attached: dict[str, tuple[str, ...]] = {}
-        if engine is not None:
-            registers += ENGINE_REGISTERS
-            attached = _ENGINE_COUNTERS
-            external += ["vi_command", "cq_config"]
-        elif processor is not None:
-            registers += PROCESSOR_REGISTERS
-            attached = _PROCESSOR_COUNTERS
-            external += ["load_words", "load_sum"]
-        counters |= {name: len(pulses) for name, pulses in attached.items()}
         m.submodules.registers = self._file = file = CsrFile(
-            registers=registers, counters=counters, external=external)
+            registers=_RING_REGISTERS, counters=_COUNTERS,
+            external=["send_doorbell", "receive_taken"])
         m.d.comb += [
             file.access.write.eq(self._pio.write),
             file.access.offset.eq(self._pio.address),
             file.access.data.eq(self._pio.data),
             file.values.node.eq(nic.node),
             file.values.cycle.eq(nic.cycle),
-            *(getattr(file.counts, name).eq(Cat(attrgetter(pulse)(engine or processor)
-                                                for pulse in pulses))
-              for name, pulses in attached.items()),
         ]
-        self._nic_memory_read: ValueLike = 0
-        self._engine_irq = self._processor_irq = Const(0)
+        self._attached_read: ValueLike = 0
+        self._irq: ValueLike = Const(0)
+        self._raises: ValueLike = Const(0)
         self._receive_again = Signal()
-        if engine is not None:
-            self._attach_engine(engine)
-        elif processor is not None:
-            self._attach_processor(processor)
+        if attached is not None:
+            self._attach(attached)
 
     def windows(self, send: SendWindow, receive: ReceiveWindow) -> None:
         """The registers' page, and the windows of the FIFOs."""
@@ -136,7 +89,7 @@ class PioMap:
             send.trace.eq(pio.trace),
             file.values.send_space.eq(send.space),
             pio.ready.eq(1),
-            pio.answer.data.eq(file.access.read | receive.data | self._nic_memory_read),
+            pio.answer.data.eq(file.access.read | receive.data | self._attached_read),
         ]
         m.d.sync += pio.answer.valid.eq(pio.valid & ~pio.write)
         # All that is here belongs to the kernel.
@@ -211,7 +164,7 @@ class PioMap:
 
     def packets(self, send: SendWindow, send_dma: SendDma | NoSendDma, receive: ReceiveFifo,
                 receive_dma: ReceiveDma) -> None:
-        """What is counted of packets, and the interrupts."""
+        """Joins the counts of packets, and the interrupts."""
         nic, file = self._nic, self._file
         values, counts, tx = file.values, file.counts, nic.link.tx
         error = Signal()
@@ -232,89 +185,19 @@ class PioMap:
             # In the order of layouts.registers.Irq.
             file.sets.irq_status.eq(Cat(receive_dma.registers.landed | self._receive_again,
                                         send_dma.registers.empty, error, Const(0),
-                                        self._processor_irq)),
+                                        self._raises)),
             nic.irq.eq((values.irq_status & values.irq_enable).any()
-                       | (self._engine_irq & values.irq_enable[Irq.VIA.bit_length() - 1])),
+                       | (self._irq & values.irq_enable[Irq.VIA.bit_length() - 1])),
         ]
 
-    def _attach_engine(self, engine: Engine) -> None:
-        """The VI engine's registers and pages."""
-        m, pio, file = self._m, self._pio, self._file
-        values, writes = file.values, file.writes
-        self._engine_irq = engine.irq
-        self._pages(engine.doorbells, DOORBELL_PAGES, 1 << PIO_ADDRESS_BITS)
-        self._pages(engine.cq_pages, CQ_PAGES, DOORBELL_PAGES)
-        registers = engine.registers
-        completion, translation = registers.completion, registers.translation
-        event_read = pio.address == address("via_event") - NIC_BASE
-        m.d.comb += [
-            registers.command.valid.eq(writes.vi_command),
-            registers.command.payload.vi.eq(values.vi_select),
-            registers.command.payload.command.eq(pio.data),
-            registers.command.payload.attributes.eq(values.vi_attributes),
-            registers.command.payload.peer.eq(values.vi_peer),
-            values.vi_command.eq(registers.busy),
-            values.vi_state.eq(registers.context.data.state),
-            values.vi_posted.eq(registers.posted.counts),
-            values.vi_completed.eq(completion.completed.counts),
-            completion.setup.valid.eq(writes.cq_config),
-            completion.setup.cq.eq(values.vi_select),
-            completion.setup.base.eq(values.cq_base),
-            completion.setup.config.eq(pio.data),
-            values.via_event.eq(registers.event.head),
-            registers.event.pop.eq(file.access.select & ~pio.write & event_read),
-            values.via_ready.eq(registers.ready),
-            translation.table_base.eq(values.table_base),
-            translation.table.valid.eq(writes.table_place),
-            translation.table.index.eq(values.table_index),
-            translation.table.flags.eq(values.table_flags),
-            translation.table.place.eq(pio.data),
-            translation.invalidate.valid.eq(writes.invalidate),
-            translation.invalidate.payload.eq(pio.data),
-            values.invalidated.eq(translation.invalidated),
-            *(port.vi.eq(values.vi_select)
-              for port in (registers.context, registers.posted, completion.completed)),
-        ]
-        with m.If(writes.cq_config):
-            m.d.sync += values.cq_config.eq(pio.data)
-
-    def _attach_processor(self, processor: Processor) -> None:
-        """The processor's registers, doorbell pages, and the window to NIC memory."""
-        m, pio, file = self._m, self._pio, self._file
-        values, writes = file.values, file.writes
-        self._processor_irq = processor.asks.irq
-        self._nic_memory_read = processor.window.read
-        self._pages(processor.pages, DOORBELL_PAGES, DOORBELL_PAGES + DOORBELL_PAGES_MAX * PAGE)
-        registers, window = processor.registers, processor.window
-        load, state = registers.load, registers.state
-        m.d.comb += [
-            window.valid.eq(pio.valid & (pio.address >= NIC_MEMORY)
-                            & (pio.address < NIC_MEMORY + WINDOW_SPACE)),
-            window.address.eq(pio.address - NIC_MEMORY),
-            window.write.eq(pio.write),
-            window.data.eq(pio.data),
-            window.trace.eq(pio.trace),
-            window.process.eq(pio.process),
-            registers.run.eq(values.processor_control),
-            values.processor_status.eq(state.status),
-            values.processor_pc.eq(state.pc),
-            values.processor_cause.eq(state.cause),
-            registers.window_owner.valid.eq(writes.window_owner),
-            registers.window_owner.payload.eq(pio.data),
-            registers.doorbell_owner.valid.eq(writes.doorbell_owner),
-            registers.doorbell_owner.payload.eq(pio.data),
-            registers.doorbell_words.eq(values.doorbell_words),
-            load.clear.eq(writes.load_words | writes.load_sum),
-            values.load_words.eq(load.words),
-            values.load_sum.eq(load.sum),
-        ]
-
-    def _pages(self, pages: wiring.PureInterface, first: int, end: int) -> None:
-        """Joins a block's pages to the PIO writes at ``first`` up to ``end``."""
-        pio = self._pio
+    def _attach(self, attached: Attachment) -> None:
+        """Hands accesses on to what is attached."""
+        pio, access, inner = self._pio, self._file.access, attached.access
+        self._irq, self._raises = attached.irq.level, attached.irq.raises
+        self._attached_read = inner.read | attached.pio.read
         self._m.d.comb += [
-            pages.valid.eq(pio.valid & pio.write & (pio.address >= first) & (pio.address < end)),
-            Cat(pages.offset, pages.page).eq(pio.address - first),
-            pages.data.eq(pio.data),
-            pages.process.eq(pio.process),
+            *(getattr(inner, name).eq(getattr(access, name))
+              for name in ("select", "write", "offset", "data")),
+            *(getattr(attached.pio, name).eq(getattr(pio, name))
+              for name in ("valid", "write", "address", "data", "trace", "process")),
         ]

@@ -12,6 +12,8 @@ In the order in which to read:
 - :mod:`.stream_merge`: Merges several producers of one stream; lower inputs have priority
 - :mod:`.sizes`: Checks of the sizes that blocks are built with
 - :mod:`.flit`: The unit of packets: eight bytes, and the signals beside them
+- :mod:`.receive_word`: Received packets within a NIC: words that say where in their packet they are
+- :mod:`.csr_file`: Registers of a NIC: decode, storage and read-back made from their declaration
 - :mod:`.timing`: The target's timing registers, one for each timing knob, as a struct that blocks
   take as an input
 - :mod:`.timing_registers`: The target's timing registers: written between runs, read by every block

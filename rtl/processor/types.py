@@ -4,8 +4,8 @@ from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from ...layouts.packet import TRACE_BITS
-from ..nic.fifos.receive_fifo import ReceiveWord
 from ..parts.flit import FlitStream
+from ..parts.receive_word import ReceiveWord
 
 __all__ = ["CoreBus", "CoreSide", "EngineCommand", "EnginePort", "FirmwareAsks",
            "HOST_ADDRESS_BITS", "HostWordBus", "LoadCheck", "MMIO_ADDRESS_BITS", "MmioBus",

@@ -3,6 +3,7 @@
 In the order in which to read:
 
 - :mod:`.engine`: The VI engine: its blocks, and how they are connected
+- :mod:`.attached_engine`: The VI engine attached to the NIC: with its registers and pages
 - :mod:`.types`: Signatures and structs between the blocks of the VI engine
 - :mod:`.contexts`: VI contexts: the kernel agent's settings of each VI, and the state of each
 - :mod:`.manager`: The life of VIs: commands of the kernel agent, and errors that break connections

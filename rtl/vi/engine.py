@@ -8,9 +8,9 @@ from ...layouts.description import Description
 from ...layouts.trace import Block
 from ..bus.burst import Burst
 from ..bus.pio import PageWrite
-from ..nic.fifos.receive_fifo import ReceiveWord
 from ..parts.event import EventPort
 from ..parts.flit import FlitStream
+from ..parts.receive_word import ReceiveWord
 from ..parts.timing import Timing
 from .complete.completion_unit import CompletionUnit
 from .contexts import Contexts

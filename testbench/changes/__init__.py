@@ -9,13 +9,14 @@ evaluation.
 
 In the order in which to read:
 
-- :mod:`.model`: What Verilator wrote: the members of a model, and its statements by what triggers
-  them
-- :mod:`.accesses`: What a statement of this C++ reads and writes
+- :mod:`.model`: Reads what Verilator wrote: the members of a model, and its statements by what
+  triggers them
+- :mod:`.accesses`: Finds what a statement of Verilator's C++ reads and writes
 - :mod:`.parts`: Large conditional statements, taken apart by the variables that they set
 - :mod:`.groups`: Numbers in groups that are joined
-- :mod:`.clusters`: Which statements run together, and in which order
-- :mod:`.branches`: What a cluster reads only in branches that it may not take
+- :mod:`.clusters`: Decides which statements run together, and in which order
+- :mod:`.branches`: Finds what a cluster reads only in a branch: while the branch is not taken, it
+  is no input
 - :mod:`.own`: Variables that only one cluster uses
 - :mod:`.rewrite`: The pass: clusters and what wakes them, written as C++
 

@@ -118,7 +118,7 @@ def study_options(command: Any) -> Any:
 
 
 def workers_option(text: str) -> Any:
-    """How many things are measured at the same time; ``text`` says which."""
+    """An option that says how many things are measured at the same time; ``text`` says which."""
     return click.option("--workers", type=click.IntRange(1, 64), default=2, show_default=True,
                         metavar="N", help=text)
 

@@ -71,7 +71,7 @@ def own_options(ctx: click.Context, name: str) -> dict[str, str]:
 
 
 class _Program(click.Command):
-    """What comes after -- is the program's."""
+    """Leaves what comes after -- to the program."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         if "--" in args:

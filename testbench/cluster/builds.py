@@ -36,12 +36,12 @@ def name(wanted: Measurement) -> str | None:
 
 
 def present(build: str) -> bool:
-    """Whether the entry is in the cache."""
+    """Tells whether the entry is in the cache."""
     return _place(build).is_dir()
 
 
 def collected(build: str, description: Description) -> Build:
-    """What ``description`` needs, of its simulator's name ``build``, as far as it is in the
+    """Returns what ``description`` needs, of its simulator's name ``build``, as far as it is in the
     cache."""
     places = [_place(build)]
     core = description.nic.processor

@@ -1,4 +1,4 @@
-"""What a worker of the cluster does: checks that it measures the same, and measures.
+"""Does a worker's part in a cluster: it checks that it measures the same, and measures.
 
 The scheduler imports this module, too, when it gets a task. What goes over the network is plain
 data and, of a measurement, bytes: they are opened only where the sources are the same.

@@ -13,7 +13,7 @@ from typing import Any
 
 from ...layouts.description import Description, Draft, knobs, knobs_by_name
 from ...layouts.description.errors import rule_of, short
-from ...layouts.doors import LAYERS, NICS, Found, Layer, NicDesign
+from ...layouts.doors import LAYERS, NICS, Layer, NicDesign
 from ...layouts.doors.lazy import resolved
 from ..errors import UserError, nearest
 
@@ -120,7 +120,7 @@ def for_layer(description: Description, layer: str, *, ours: bool = True) -> Des
     broken = [*found.needs(settled, name),
               *(found.needs_of_exchange(settled, name) if ours else ())]
     if not description.bus.coherent and not (found.flushes and found.flushes(settled)):
-        flushing = " and ".join(one.name for one in map(Found.load, LAYERS.found()) if one.flushes)
+        flushing = " and ".join(one.name for _, one in LAYERS.working() if one.flushes)
         broken.append(f"bus.coherent = false: layers {flushing} flush lines over firmware tb2 "
                       "(am.firmware), and no other layer does")
     for line in [*broken, *_misfit(settled, found, name)]:
@@ -136,9 +136,9 @@ def _misfit(description: Description, layer: Layer, name: str) -> Iterator[str]:
     wanted, design = _kinds_of(layer), description.design
     if not wanted or kinds(design) & {*wanted}:
         return
-    layers = [one.name for one in LAYERS.present() if {*_kinds_of(one)} & kinds(design)
+    layers = [one.name for _, one in LAYERS.working() if {*_kinds_of(one)} & kinds(design)
               and not [*one.needs(description, one.name)]]
-    designs = [one.name for one in NICS.present() if kinds(one) & {*wanted}]
+    designs = [one.name for _, one in NICS.working() if kinds(one) & {*wanted}]
     yield (f"{name} needs a NIC driver of kind {' or '.join(wanted)}, and NIC design "
            f"{design.name} (nic.design) has {', '.join(sorted(kinds(design))) or 'none'} under "
            f"this description; would fit: layers {', '.join(layers) or 'none'}; designs "

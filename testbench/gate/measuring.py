@@ -1,4 +1,4 @@
-"""What a gate measures now."""
+"""Measures the figures of a gate."""
 
 from collections.abc import Iterable, Mapping
 from contextlib import closing

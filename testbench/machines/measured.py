@@ -59,7 +59,7 @@ class Job:
         return {**module.parameters(self.description), **json.loads(self.changes)}
 
     def parts(self) -> list[str]:
-        """What the outcome depends on."""
+        """Returns what the outcome depends on."""
         return [sources(), json.dumps(versions(SIM), sort_keys=True), SIM, self.layer, self.bench,
                 json.dumps(self.description.model_dump(mode="json"), sort_keys=True),
                 json.dumps(plain(self.parameters), sort_keys=True),

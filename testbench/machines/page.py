@@ -46,7 +46,7 @@ def image(one: Measured, name: str) -> str:
 
 
 def caption(name: str) -> str:
-    """What the plot ``name`` shows."""
+    """Returns what the plot ``name`` shows."""
     return " ".join((DRAWINGS[name].__doc__ or name).split()).rstrip(".")
 
 

@@ -20,7 +20,7 @@ class Goal:
 
     @property
     def name(self) -> str:
-        """That of its column."""
+        """The name of its column."""
         return self.metric.name
 
     def cost(self, value: float) -> float:

@@ -1,4 +1,5 @@
-"""What a result file has to show: configuration, figures, tables, the life of a message, checks."""
+"""Makes the sections of a result file's page: configuration, figures, tables, the life of a
+message, checks."""
 
 import csv
 import json

@@ -120,7 +120,7 @@ def own_modules(name: str) -> list[Path]:
 
 
 def place(description: Description, sim: str = "verilator") -> Path:
-    """Where the simulator for ``description`` lies in the cache, built or not."""
+    """Tells where the simulator for ``description`` lies in the cache, built or not."""
     return cache.root() / sim / cache.key(_parts(description, sim, None, False, _DEFAULT_TARGET))
 
 

@@ -1,4 +1,5 @@
-"""How fast the simulation runs, compared with its limit: the bare loop over the same netlist.
+"""Measures how fast the simulation runs, compared with its limit: the bare loop over the same
+netlist.
 
 Fixed workloads. Active Messages: *dense*, all pairs ping-pong one-word requests; *busy*, one
 requester a pair computes BUSY_CYCLES target cycles between its requests; *sparse*, of 16 nodes and

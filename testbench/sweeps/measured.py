@@ -1,4 +1,4 @@
-"""What is measured at a point: benchmarks, programs and ``area``; their figures as metrics."""
+"""The measurements at a point: benchmarks, programs and ``area``; their figures as metrics."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

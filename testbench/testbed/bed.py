@@ -196,8 +196,7 @@ class Testbed:
     def benchmark(self, name: str, *, layer: str | None = None, full: bool = False,
                   knobs: Mapping[str, Any] | None = None,
                   parameters: Mapping[str, Any] | None = None) -> Measurement:
-        """What :meth:`bench` measures, without measuring it: everything is checked, and nothing is
-        built."""
+        """Checks all that :meth:`bench` checks and returns the measurement; nothing is built."""
         from ..benches import check, named
 
         name, found = named(name)
@@ -214,7 +213,7 @@ class Testbed:
 
     def program(self, name: str, *, layer: str | None = None,
                 knobs: Mapping[str, Any] | None = None, **parameters: Any) -> Measurement:
-        """What :meth:`app` measures, without measuring it."""
+        """Returns what :meth:`app` measures, without measuring it."""
         from .. import apps
 
         app = apps.get(name)
@@ -227,9 +226,9 @@ class Testbed:
 
     def wanted(self, names: Sequence[str], *, layer: str | None = None,
                knobs: Mapping[str, Any] | None = None) -> dict[str, Measurement]:
-        """What is measured under ``names``, those of benchmarks and programs and ``area``, without
-        measuring it. ``layer`` is that of benchmarks; of a program it can only be its own. The area
-        is that of a NIC for this layer, or else for that of the first other name."""
+        """Returns what is measured under ``names``, those of benchmarks and programs and ``area``,
+        without measuring it. ``layer`` is that of benchmarks; of a program it can only be its own.
+        The area is that of a NIC for this layer, or else for that of the first other name."""
         from ..apps import APPS
 
         found: dict[str, Measurement] = {}
@@ -247,7 +246,7 @@ class Testbed:
 
     def prepared_experiment(self, file: str | Path, arguments: Sequence[str] = (), *,
                             layer: str = DEFAULT_LAYER) -> Measurement:
-        """What :meth:`experiment` measures, without measuring it."""
+        """Returns the measurement of :meth:`experiment`, without measuring it."""
         layer = check_layer(layer)
         return measurement.experiment(Path(file), arguments, load.for_layer(
             self._description, layer, ours=False), layer=layer, sim=self.sim)

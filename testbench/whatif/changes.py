@@ -1,4 +1,4 @@
-"""Which knobs matter to a layer, and the values that each of them takes.
+"""Chooses the knobs that matter to a layer, and the values that each of them takes.
 
 Knobs of kind structure need a simulator of their own; choices, such as ``nic.overflow``, have no
 half. Both are left to ``nicbed sweep``.

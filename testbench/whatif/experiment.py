@@ -28,7 +28,7 @@ _BASE = 0
 
 @dataclass(frozen=True)
 class Question:
-    """What is asked, checked; nothing was built or measured.
+    """A question, checked; nothing was built or measured.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""What is measured of one description: figures, work of a round trip, a fingerprint of its runs.
+"""Measures one description: figures, work of a round trip, a fingerprint of its runs.
 
 The benchmarks are ``logp`` with few computation times and ``bandwidth`` with two sizes: what they
 leave out gives the same figures within a hundredth, and takes several times as long.
@@ -27,7 +27,7 @@ _LEAST = 64
 
 
 def measurement(description: Description, layer: str) -> Measurement:
-    """What is measured of ``description``, which is one for ``layer``."""
+    """Returns the measurements of ``description``, which is one for ``layer``."""
     logp = BENCHES.get("logp").module(layer)
     short = {**logp.parameters(description), **getattr(logp, "SHORT", {})}
     bulk = {**BENCHES.get(BANDWIDTH).module(layer).parameters(description), "sizes": [_LEAST, SIZE]}

@@ -14,7 +14,6 @@ from typing import Any
 from ...layouts.description import Description
 from ...layouts.doors import LAYERS, Layer
 from ...layouts.trace import TICKS, Event
-from ..benches.benchmark import loaded
 from ..benches.latency import trips_of
 from ..truth.breakdown import STAGES, VIA_STAGES, lives, mean_life, via_lives
 from ..truth.echoes import echoes
@@ -67,7 +66,7 @@ class RoundTrip:
 
     @classmethod
     def of(cls, plain: Mapping[str, Any]) -> "RoundTrip":
-        """What :meth:`plain` wrote."""
+        """Returns what :meth:`plain` wrote."""
         return RoundTrip(**read(plain))
 
 
@@ -115,13 +114,13 @@ def beside(sides: Sequence[Parts]) -> list[tuple[str, list[Fraction | None]]]:
 
 
 def traced(layer: str) -> bool:
-    """Whether round trips of ``layer`` are traced, and it has the figures of ``logp``."""
+    """Tells whether round trips of ``layer`` are traced, and it has the figures of ``logp``."""
     return _traced(LAYERS.get(layer))
 
 
 def traced_layers() -> list[str]:
     """The layers that are."""
-    return [name for name, layer in loaded(LAYERS) if _traced(layer)]
+    return [name for name, layer in LAYERS.working() if _traced(layer)]
 
 
 def _traced(layer: Layer) -> bool:

@@ -44,8 +44,9 @@ def observe(side: str, overrides: Sequence[str], layer: str, progress: Progress)
 
 def prepared(side: str, overrides: Sequence[str], layer: str
              ) -> Callable[[Progress], Observation]:
-    """What measures ``side``: NIC or NIC@REVISION, where NIC is a description's file or name or a
-    result file, whose configuration is measured anew. What is of this revision is checked before.
+    """Returns what measures ``side``: NIC or NIC@REVISION, where NIC is a description's file or
+    name or a result file, whose configuration is measured anew. What is of this revision is checked
+    before.
 
     Raises
     ------

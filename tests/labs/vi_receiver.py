@@ -17,7 +17,7 @@ from nicbed.layouts.via import (
     Status,
     ViState,
 )
-from nicbed.rtl.nic.fifos.receive_fifo import ReceiveWord
+from nicbed.rtl.parts.receive_word import ReceiveWord
 from nicbed.rtl.vi.types import (
     Acknowledged,
     Break,

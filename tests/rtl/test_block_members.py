@@ -19,10 +19,11 @@ from nicbed.rtl.nic.fifos.receive_fifo import ReceiveFifo
 from nicbed.rtl.nic.fifos.receive_window import ReceiveWindow
 from nicbed.rtl.nic.fifos.send_window import SendWindow
 from nicbed.rtl.nic.nic import Nic
-from nicbed.rtl.nic.registers import CsrFile
 from nicbed.rtl.nic.rings.line_ring import LineRing
 from nicbed.rtl.nic.rings.receive_dma import ReceiveDma
 from nicbed.rtl.nic.rings.send_dma import SendDma
+from nicbed.rtl.parts.csr_file import CsrFile
+from nicbed.rtl.processor.attached_processor import AttachedProcessor
 from nicbed.rtl.processor.control.crash import Crash
 from nicbed.rtl.processor.control.doorbells import Doorbells as ProcessorDoorbells
 from nicbed.rtl.processor.control.mmio import Mmio
@@ -33,9 +34,11 @@ from nicbed.rtl.processor.engines.nic_send import NicSend
 from nicbed.rtl.processor.engines.nic_to_host import NicToHost
 from nicbed.rtl.processor.memory.window import Window
 from nicbed.rtl.processor.processor import Processor
+from nicbed.rtl.vi.attached_engine import AttachedEngine
 from nicbed.rtl.vi.complete.completion_counts import CompletionCounts
 from nicbed.rtl.vi.complete.completion_queues import CompletionQueues
 from nicbed.rtl.vi.complete.completion_unit import CompletionUnit
+from nicbed.rtl.vi.complete.completion_write import CompletionWrite
 from nicbed.rtl.vi.contexts import Contexts
 from nicbed.rtl.vi.descriptors.fetch import DescriptorFetch
 from nicbed.rtl.vi.descriptors.segment_walk import SegmentWalk
@@ -43,22 +46,30 @@ from nicbed.rtl.vi.engine import Engine
 from nicbed.rtl.vi.event_queue import EventQueue
 from nicbed.rtl.vi.manager import Manager
 from nicbed.rtl.vi.receive.descriptor import ReceiveDescriptor
+from nicbed.rtl.vi.receive.finish import Finish
+from nicbed.rtl.vi.receive.judge import Judge
 from nicbed.rtl.vi.receive.packet_machine import PacketMachine
 from nicbed.rtl.vi.receive.packet_words import PacketWords
 from nicbed.rtl.vi.receive.parse import ReceiveParse
 from nicbed.rtl.vi.receive.receive_state import ReceiveState
 from nicbed.rtl.vi.receive.receiver import Receiver
 from nicbed.rtl.vi.receive.scatter_writer import ScatterWriter
+from nicbed.rtl.vi.receive.serve import Serve
 from nicbed.rtl.vi.records import ViRecords
 from nicbed.rtl.vi.send.acknowledgements import Acknowledgements
 from nicbed.rtl.vi.send.fetch import SendFetch
+from nicbed.rtl.vi.send.go_back import GoBack
+from nicbed.rtl.vi.send.job_end import JobEnd
 from nicbed.rtl.vi.send.owed_answers import OwedAnswers
 from nicbed.rtl.vi.send.packet_build import PacketBuild
 from nicbed.rtl.vi.send.packet_gather import PacketGather
 from nicbed.rtl.vi.send.packet_headers import PacketHeaders
+from nicbed.rtl.vi.send.packet_pieces import PacketPieces
+from nicbed.rtl.vi.send.patience import Patience
 from nicbed.rtl.vi.send.read_responder import ReadResponder
 from nicbed.rtl.vi.send.read_timer import ReadTimer
 from nicbed.rtl.vi.send.sender import Sender
+from nicbed.rtl.vi.send.sent_window import SentWindow
 from nicbed.rtl.vi.send.slots import SendSlots
 from nicbed.rtl.vi.send.transmit import SendTransmit
 from nicbed.rtl.vi.send.turn import SendTurn
@@ -102,6 +113,7 @@ BLOCKS: dict[str, Callable[[], wiring.Component]] = {
     "work queues": lambda: WorkQueues(vis=8, depth=4),
     "events": lambda: EventQueue(depth=4, sources=1),
     "completion": lambda: CompletionUnit(vis=8, cqs=4),
+    "completion write": CompletionWrite,
     "completion queues": lambda: CompletionQueues(cqs=4),
     "completion counts": lambda: CompletionCounts(vis=8),
     "translator": lambda: Translator(description=DESCRIPTION, clients=1),
@@ -113,6 +125,8 @@ BLOCKS: dict[str, Callable[[], wiring.Component]] = {
     "segment walk": SegmentWalk,
     "sender": lambda: Sender(description=DESCRIPTION),
     "send turn": lambda: SendTurn(window=4, mtu=64),
+    "packet pieces": PacketPieces,
+    "job end": JobEnd,
     "packet gather": PacketGather,
     "packet headers": PacketHeaders,
     "owed answers": lambda: OwedAnswers(vis=8),
@@ -121,6 +135,9 @@ BLOCKS: dict[str, Callable[[], wiring.Component]] = {
     "send slots": lambda: SendSlots(slots=4, words=8),
     "send transmit": lambda: SendTransmit(slots=4),
     "acknowledgements": lambda: Acknowledgements(vis=8, window=4, slots=4),
+    "sent window": SentWindow,
+    "go back": GoBack,
+    "patience": Patience,
     "unacknowledged": lambda: Unacknowledged(vis=8, window=4),
     "records": lambda: ViRecords(shape=8, vis=8, readers=1),
     "read responder": lambda: ReadResponder(vis=8),
@@ -130,9 +147,14 @@ BLOCKS: dict[str, Callable[[], wiring.Component]] = {
     "packet words": lambda: PacketWords(depth=8),
     "receive descriptor": ReceiveDescriptor,
     "packet machine": PacketMachine,
+    "judge": Judge,
+    "finish": Finish,
+    "serve": Serve,
     "scatter writer": ScatterWriter,
     "receive state": lambda: ReceiveState(vis=8),
     "processor": lambda: Processor(description=WITH_CORE),
+    "attached processor": lambda: AttachedProcessor(description=WITH_CORE),
+    "attached engine": lambda: AttachedEngine(description=Description()),
     "processor's doorbells": lambda: ProcessorDoorbells(depth=4, memory_bytes=1 << 14),
     "register file": lambda: Mmio(memory_bytes=1 << 14),
     "pending bits": PendingBits,

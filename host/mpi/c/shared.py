@@ -1,5 +1,5 @@
-"""What the ranks of a program in C cannot have for themselves: what a program changes of it, it
-changes for all of them."""
+"""Names what the ranks of a program in C share against their will: a change by one changes it for
+all."""
 
 from pathlib import Path
 from typing import Any

@@ -1,5 +1,5 @@
-"""What of the Python process belongs to a rank's program while it runs: its standard streams, its
-arguments, its modules, and what modules keep for the process (:mod:`.process`).
+"""Gives a rank's program its own part of the Python process while it runs: its standard streams,
+its arguments, its modules, and what modules keep for the process (:mod:`.process`).
 
 All ranks run in one Python process, where mpiexec would start one each. So that the globals of a
 program's modules are each rank's own, modules from the program's folder are there for its rank

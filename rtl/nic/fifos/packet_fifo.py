@@ -1,16 +1,13 @@
-"""What the FIFOs of packets have in common: how much they hold, and the longest packet."""
+"""The size and the longest packet that all FIFOs of packets share."""
 
 from amaranth.lib import wiring
 
 from ....layouts.packet import FLIT_BYTES
 
-__all__ = ["PACKET_SLACK", "REFUSED", "PacketFifo"]
+__all__ = ["PACKET_SLACK", "PacketFifo"]
 
 PACKET_SLACK = 16
 """Bytes that a packet's length may exceed nic.mtu by: the header of the protocol above."""
-
-REFUSED = 5
-"""Argument of a DROP event for a refused packet (layouts.trace.Kind)."""
 
 
 class PacketFifo(wiring.Component):

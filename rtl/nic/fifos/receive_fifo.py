@@ -5,31 +5,15 @@ from amaranth.lib import data, memory, stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from ....layouts.packet import FLIT_BYTES, TRACE_BITS, Protocol
-from ....layouts.trace import Kind
+from ....layouts.trace import Drop, Kind
 from ...parts.block_ram import BlockRam
 from ...parts.event import EventPort
 from ...parts.flit import FlitStream, Header
 from ...parts.queue import Queue
+from ...parts.receive_word import ReceiveWord
 from .packet_fifo import PacketFifo
 
-__all__ = ["ReceiveWord", "ReceiveCounts", "ReceiveFifo"]
-
-OVERFLOW, CRC, MISROUTED, MALFORMED = range(4)
-"""Arguments of a DROP event (layouts.trace.Kind)."""
-
-
-class ReceiveWord(data.Struct):
-    """A word of a packet and where in it: ``first`` the header, ``last`` the end. ``following`` is
-    how many words come after it, in the header word only. ``bad``, with ``last`` only: the packet
-    is not to be used; it may have ended before its header says, and this word is any."""
-
-    data: 64
-    following: 14
-    first: 1
-    last: 1
-    bad: 1
-    trace: TRACE_BITS
-
+__all__ = ["ReceiveCounts", "ReceiveFifo"]
 
 ReceiveCounts = wiring.Signature({
     "good": Out(1),
@@ -116,7 +100,7 @@ class ReceiveFifo(PacketFifo):
 
     @property
     def early(self) -> Protocol | None:
-        """Whose packets are visible early."""
+        """The protocol whose packets are visible early."""
         return self._early
 
     def elaborate(self, platform: object) -> Module:
@@ -219,13 +203,13 @@ class ReceiveFifo(PacketFifo):
                 with m.If(~shown):
                     m.d.sync += tail.eq(committed)
                 with m.If(self.bad):
-                    m.d.comb += [self.counts.crc_error.eq(1), self.end.arg.eq(CRC)]
+                    m.d.comb += [self.counts.crc_error.eq(1), self.end.arg.eq(Drop.CRC)]
                 with m.Elif(is_long | mismatch):
-                    m.d.comb += [self.counts.malformed.eq(1), self.end.arg.eq(MALFORMED)]
+                    m.d.comb += [self.counts.malformed.eq(1), self.end.arg.eq(Drop.MALFORMED)]
                 with m.Elif(is_elsewhere):
-                    m.d.comb += [self.counts.misrouted.eq(1), self.end.arg.eq(MISROUTED)]
+                    m.d.comb += [self.counts.misrouted.eq(1), self.end.arg.eq(Drop.MISROUTED)]
                 with m.Elif(will_sink):
-                    m.d.comb += [self.counts.overflow.eq(1), self.end.arg.eq(OVERFLOW)]
+                    m.d.comb += [self.counts.overflow.eq(1), self.end.arg.eq(Drop.OVERFLOW)]
                 with m.Else():
                     m.d.comb += [self.counts.good.eq(1), self.end.kind.eq(Kind.END)]
                     m.d.sync += [tail.eq(tail + 1), committed.eq(tail + 1)]

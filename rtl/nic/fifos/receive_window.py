@@ -6,7 +6,7 @@ from amaranth.lib.wiring import In, Out
 
 from ....layouts.trace import Kind
 from ...parts.event import EventPort
-from .receive_fifo import ReceiveWord
+from ...parts.receive_word import ReceiveWord
 
 __all__ = ["ReceiveWindow"]
 

@@ -5,12 +5,12 @@ from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
 from ....layouts.packet import TRACE_BITS
-from ....layouts.trace import Kind
+from ....layouts.trace import Drop, Kind
 from ...parts.event import EventPort
 from ...parts.flit import Header
 from ...parts.queue import Queue
 from .lanes import PioLane, SendPacket
-from .packet_fifo import REFUSED, PacketFifo
+from .packet_fifo import PacketFifo
 
 __all__ = ["SendWindow"]
 
@@ -102,7 +102,7 @@ class SendWindow(PacketFifo):
                     self.begin.valid.eq(1),
                 ]
                 with m.If(refuse):
-                    m.d.comb += [self.begin.kind.eq(Kind.DROP), self.begin.arg.eq(REFUSED)]
+                    m.d.comb += [self.begin.kind.eq(Kind.DROP), self.begin.arg.eq(Drop.REFUSED)]
                 m.d.sync += [
                     left.eq(following),
                     refusing.eq(refuse),

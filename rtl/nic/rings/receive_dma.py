@@ -11,8 +11,8 @@ from ...bus.burst import Burst
 from ...bus.write_bursts import WriteBursts
 from ...parts.event import EventPort
 from ...parts.flit import Header
+from ...parts.receive_word import ReceiveWord
 from ...parts.sizes import check_power_of_two
-from ..fifos.receive_fifo import ReceiveWord
 
 __all__ = ["ReceiveDma", "ReceiveRingRegisters"]
 

@@ -6,7 +6,7 @@ from amaranth.lib.wiring import In, Out
 
 from ....layouts.packet import TRACE_BITS
 from ....layouts.rings import DESCRIPTOR_BYTES, INLINE_BYTES, LINE_BYTES
-from ....layouts.trace import Kind
+from ....layouts.trace import Drop, Kind
 from ...bus.burst import Burst, beats_of
 from ...bus.watch import LineTaken
 from ...parts.aligner import Aligner
@@ -15,7 +15,7 @@ from ...parts.flit import Header
 from ...parts.queue import Queue
 from ...parts.sizes import check_power_of_two
 from ..fifos.lanes import DmaLane
-from ..fifos.packet_fifo import REFUSED, PacketFifo
+from ..fifos.packet_fifo import PacketFifo
 from .line_ring import Control, LineRing
 
 __all__ = ["PulledRing", "SendDma", "SendRingRegisters", "send_dma_members"]
@@ -133,7 +133,7 @@ class SendDma(PacketFifo):
 
     @property
     def coherent(self) -> bool:
-        """Whether the NIC is on the memory bus."""
+        """Tells whether the NIC is on the memory bus."""
         return self._lines is not None
 
     def elaborate(self, platform: object) -> Module:
@@ -461,7 +461,7 @@ class SendDma(PacketFifo):
             with m.State("REFUSED"):
                 with m.If(self.lane.merged == self.registers.done):
                     m.d.comb += [self.lane.skip.eq(1), self.event.valid.eq(1),
-                                 self.event.kind.eq(Kind.DROP), self.event.arg.eq(REFUSED)]
+                                 self.event.kind.eq(Kind.DROP), self.event.arg.eq(Drop.REFUSED)]
                     m.d.comb += finish.eq(1)
                     m.next = "IDLE"
 
@@ -475,7 +475,7 @@ class SendDma(PacketFifo):
 
 
 class _Burst(enum.Enum, shape=3):
-    """What a burst is for: the rest of a fetch is what one burst was too short for."""
+    """The purpose of a burst: the rest of a fetch is what one burst was too short for."""
 
     NONE = 0
     REPORT = 1

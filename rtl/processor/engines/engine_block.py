@@ -6,9 +6,8 @@ from amaranth.hdl import Module, Value, ValueLike
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from ....layouts.trace import Block, Kind
+from ....layouts.trace import Block, Drop, Kind
 from ...bus.burst import Burst
-from ...nic.fifos.packet_fifo import REFUSED
 from ...parts.event import EventPort
 from ..types import WIDE_ADDRESS_BITS, EnginePort, WidePort
 from .command_queue import CommandQueue
@@ -103,7 +102,7 @@ class EngineBlock(wiring.Component):
             self.events[1].valid.eq(1),
             self.events[1].kind.eq(Kind.DROP),
             self.events[1].number.eq(queue.o.payload.trace),
-            self.events[1].arg.eq(REFUSED),
+            self.events[1].arg.eq(Drop.REFUSED),
         ]
 
 

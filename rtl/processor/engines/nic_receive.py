@@ -6,9 +6,9 @@ from amaranth.lib.wiring import In
 
 from ....layouts.packet import TRACE_BITS
 from ....layouts.rings import COMPLETION
-from ....layouts.trace import Block, Kind
-from ...nic.fifos.receive_fifo import OVERFLOW, ReceiveWord
+from ....layouts.trace import Block, Drop, Kind
 from ...parts.flit import Header
+from ...parts.receive_word import ReceiveWord
 from ..types import WIDE_ADDRESS_BITS
 from .engine_block import EngineBlock
 
@@ -112,7 +112,7 @@ class NicReceive(EngineBlock):
                             self.events[1].valid.eq(~dropping),
                             self.events[1].kind.eq(Kind.DROP),
                             self.events[1].number.eq(trace),
-                            self.events[1].arg.eq(OVERFLOW),
+                            self.events[1].arg.eq(Drop.OVERFLOW),
                         ]
                         m.d.sync += dropping.eq(1)
                     with m.If(self.i.ready & word.last):

@@ -7,8 +7,8 @@ from amaranth.lib.wiring import In, Out, connect, flipped
 from ....layouts.description import Description
 from ....layouts.trace import Block
 from ...bus.burst_share import BurstShare
-from ...nic.fifos.receive_fifo import ReceiveWord
 from ...parts.event import EventPort
+from ...parts.receive_word import ReceiveWord
 from ...parts.timing import Timing
 from ..descriptors.segment_walk import SegmentWalk
 from ..types import (

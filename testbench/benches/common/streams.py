@@ -86,7 +86,7 @@ def stream_truth(raw: Mapping[str, Any], sender: int, receiver: int) -> dict[str
 
 
 def common(raw: Mapping[str, Any]) -> Fairness:
-    """What each of the streams got while all of them ran."""
+    """Returns what each of the streams got while all of them ran."""
     streams = raw["streams"]
     return fairness({sender: one["begin"] for sender, one in streams.items()},
                     {sender: [one["begin"] + ticks for ticks in one["issued"]]

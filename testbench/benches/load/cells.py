@@ -48,8 +48,8 @@ def levels(most: int) -> list[int]:
 
 
 def together(raw: Mapping[str, Any], by: int | None = 0) -> Fairness:
-    """What each got while all sent: each sender (``by`` = 0), each receiver (1), each flow (None),
-    by the flows' order."""
+    """Returns what each got while all sent: each sender (``by`` = 0), each receiver (1), each flow
+    (None), by the flows' order."""
     times: dict[int, list[int]] = {}
     begins: dict[int, int] = {}
     flows: Iterable[tuple[Flow, Sequence[int]]] = sorted(raw["arrived"].items())

@@ -9,7 +9,7 @@ from typing import Any
 from ....host.endpoint import Exchange
 from ....layouts.description import Description
 from ....layouts.doors import LAYERS
-from ....layouts.fabric import topology
+from ....layouts.fabric import graph_of
 from ....layouts.trace import TICKS
 from ...estimate.compare import check
 from ...results.document import number
@@ -134,7 +134,7 @@ class Incast(Benchmark):
         truth: dict[str, Any] = {}
         points: dict[str, Any] = {}
         checks: list[dict[str, Any]] = []
-        graph = topology(description)
+        graph = graph_of(description)
         services: dict[int, Any] = {}
         for (size, loss, senders), run in raw["runs"].items():
             shared = together(run)

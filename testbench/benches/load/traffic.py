@@ -15,8 +15,8 @@ PAUSE = 500
 
 
 class Meeting:
-    """Where nodes wait for one another: they look every PAUSE cycles. It is no part of what is
-    measured, so it sends nothing."""
+    """A place where nodes wait for one another: they look every PAUSE cycles. It is no part of what
+    is measured, so it sends nothing."""
 
     def __init__(self, nodes: int) -> None:
         self._nodes = nodes

@@ -3,8 +3,8 @@
 In the order in which to read:
 
 - :mod:`.pingpong`: Ping-pongs on VIPL
-- :mod:`.room`: How many VIs there is room for: those of the description, or, where firmware keeps
-  them, as many as NIC memory holds
+- :mod:`.room`: Counts the VIs for which there is room: those of the description, or, where firmware
+  keeps them, as many as NIC memory holds
 - :mod:`.stream`: Streams on VIPL: messages back to back, acknowledged when the last has come
 - :mod:`.latency`: Latency of VIA: the plain ping-pong of one VI, polled
 - :mod:`.bandwidth`: Bandwidth of VIA, and the block that bounds it

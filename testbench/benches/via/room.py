@@ -1,5 +1,5 @@
-"""How many VIs there is room for: those of the description, or, where firmware keeps them, as many
-as NIC memory holds."""
+"""Counts the VIs for which there is room: those of the description, or, where firmware keeps them,
+as many as NIC memory holds."""
 
 from collections.abc import Iterable
 from typing import Any

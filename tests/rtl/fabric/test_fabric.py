@@ -6,8 +6,9 @@ from math import ceil
 import cocotb
 import pytest
 from nicbed.layouts.description import Description
-from nicbed.layouts.fabric import Topology, chain
+from nicbed.layouts.fabric import Graph
 from nicbed.layouts.packet import HEADER
+from nicbed.layouts.topologies.chain import chain
 from nicbed.layouts.trace import Block
 from nicbed.rtl.fabric.fabric import Fabric
 from nicbed.rtl.parts.flit import Flit
@@ -123,9 +124,9 @@ def test_sources_and_hardware():
 
 
 def test_errors():
-    with pytest.raises(TypeError, match="topology must be a Topology"):
+    with pytest.raises(TypeError, match="topology must be a Graph"):
         Fabric(topology="chain", buffer=64)
     with pytest.raises(ValueError, match="no port 2 on a switch 0"):
-        Fabric(topology=Topology(1, 2, ((0, 0), (0, 2)), ()), buffer=64)
+        Fabric(topology=Graph(1, 2, ((0, 0), (0, 2)), ()), buffer=64)
     with pytest.raises(ValueError, match="uses port 0 of switch 0 twice"):
-        Fabric(topology=Topology(1, 2, ((0, 0), (0, 0)), ()), buffer=64)
+        Fabric(topology=Graph(1, 2, ((0, 0), (0, 0)), ()), buffer=64)

@@ -6,10 +6,11 @@ from typing import Any
 import cocotb
 import pytest
 from nicbed.layouts.packet import HEADER, Protocol
-from nicbed.rtl.nic.fifos.receive_fifo import ReceiveWord
+from nicbed.layouts.processor import PROTOCOL_SELECT
 from nicbed.rtl.nic.packet_merge import PacketMerge
 from nicbed.rtl.nic.protocol_split import ProtocolSplit
 from nicbed.rtl.parts.flit import Flit
+from nicbed.rtl.parts.receive_word import ReceiveWord
 
 from tests.labs.bench import Sink, Source, parameters, reset_and_clock, run_bench, seed, within
 
@@ -63,7 +64,7 @@ def test_merge_refuses() -> None:
 
 @cocotb.test()
 async def splits(dut: Any) -> None:
-    await reset_and_clock(dut)
+    await reset_and_clock(dut, select=PROTOCOL_SELECT.pack(enable=1, protocol=Protocol.VIA))
     given = parameters()
     rng = random.Random(seed())
     words: list[dict[str, int]] = []
@@ -88,10 +89,5 @@ async def splits(dut: Any) -> None:
 
 @pytest.mark.parametrize("stall, o_stall", [(0.0, 0.0), (0.4, 0.3), (0.0, 0.7)])
 def test_split(stall: float, o_stall: float) -> None:
-    run_bench(ProtocolSplit(protocol=Protocol.VIA), __file__, testcase="splits", stall=stall,
+    run_bench(ProtocolSplit(), __file__, testcase="splits", stall=stall,
               o_stall=o_stall)
-
-
-def test_split_refuses() -> None:
-    with pytest.raises(TypeError, match="protocol must be a Protocol, not 2"):
-        ProtocolSplit(protocol=2)  # type: ignore[arg-type]

@@ -25,11 +25,15 @@ class Wire(NicDesign):
     name = "wire_nic"
     title = "a wire"
     knobs = Knobs
+
+    def kinds(self, description):
+        from nicbed.host.nic.kinds import Rings
+        return (Rings,)
 '''
 LAYER = '''
 from nicbed.layouts.doors import Layer
 
-LAYER = Layer("thin_layer", "frames and nothing else")
+LAYER = Layer(name="thin_layer", title="frames and nothing else")
 '''
 
 

@@ -1,4 +1,4 @@
-"""What is not switched, and the line for a program that uses it."""
+"""Names what is not switched, and makes the line for a program that uses it."""
 
 from pathlib import Path
 from types import FrameType

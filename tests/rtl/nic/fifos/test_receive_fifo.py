@@ -11,10 +11,11 @@ from amaranth.lib.wiring import In, Out, connect, flipped
 from cocotb.triggers import RisingEdge
 from nicbed.layouts.packet import Protocol
 from nicbed.layouts.trace import Kind
-from nicbed.rtl.nic.fifos.receive_fifo import ReceiveFifo, ReceiveWord
+from nicbed.rtl.nic.fifos.receive_fifo import ReceiveFifo
 from nicbed.rtl.nic.fifos.receive_window import ReceiveWindow
 from nicbed.rtl.parts.event import EventPort
 from nicbed.rtl.parts.flit import Flit, FlitStream
+from nicbed.rtl.parts.receive_word import ReceiveWord
 
 from tests.labs.bench import (
     Sink,

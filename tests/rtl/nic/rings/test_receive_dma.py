@@ -7,8 +7,8 @@ import cocotb
 import pytest
 from nicbed.layouts.rings import COMPLETION
 from nicbed.layouts.trace import Kind
-from nicbed.rtl.nic.fifos.receive_fifo import ReceiveWord
 from nicbed.rtl.nic.rings.receive_dma import ReceiveDma
+from nicbed.rtl.parts.receive_word import ReceiveWord
 
 from tests.labs.bench import Source, cycles, parameters, reset_and_clock, run_bench, seed
 from tests.labs.rows import more

@@ -21,7 +21,7 @@ from amaranth.hdl import (
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 from nicbed.layouts.processor import CORE_ISA, mmio_address
-from nicbed.rtl.nic.nic import Nic
+from nicbed.rtl.nic.design import DESIGN
 from nicbed.rtl.processor.core.clock_gate import ClockGate
 from nicbed.rtl.processor.core.cores import make_core
 from nicbed.rtl.processor.core.enabled_core import with_enable
@@ -176,7 +176,7 @@ def test_refuses_steps(step: Any, error: type[Exception]) -> None:
     description = describe("serv")
     for make in (lambda: ClockGate(step=step), lambda: make_core("serv", step=step),
                  lambda: Processor(description=description, step=step),
-                 lambda: Nic(description=description, step=step)):
+                 lambda: DESIGN.build(description, DESIGN.side(description, 1), step=step)):
         with pytest.raises(error, match="step must be"):
             make()
 

@@ -13,8 +13,8 @@ from nicbed.layouts.processor import Engine, StartFlag
 from nicbed.layouts.rate import FRACTION_BITS
 from nicbed.rtl.bus.burst import Burst
 from nicbed.rtl.bus.bus import Bus
-from nicbed.rtl.nic.fifos.receive_fifo import ReceiveWord
 from nicbed.rtl.parts.flit import Flit, FlitStream
+from nicbed.rtl.parts.receive_word import ReceiveWord
 from nicbed.rtl.processor.engines.host_to_nic import HostToNic
 from nicbed.rtl.processor.engines.nic_receive import NicReceive
 from nicbed.rtl.processor.engines.nic_send import NicSend

@@ -7,7 +7,7 @@ import cocotb
 import pytest
 from nicbed.layouts.rings import COMPLETION
 from nicbed.layouts.trace import Kind
-from nicbed.rtl.nic.fifos.receive_fifo import ReceiveWord
+from nicbed.rtl.parts.receive_word import ReceiveWord
 from nicbed.rtl.processor.engines.nic_receive import NicReceive
 
 from tests.labs.bench import Source, cycles, parameters, reset_and_clock, run_bench, seed

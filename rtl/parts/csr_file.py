@@ -1,4 +1,4 @@
-"""Registers of the NIC: decode, storage and read-back made from their declaration."""
+"""Registers of a NIC: decode, storage and read-back made from their declaration."""
 
 from collections.abc import Collection, Mapping, Sequence
 
@@ -97,7 +97,7 @@ class CsrFile(wiring.Component):
 
     @property
     def registers(self) -> tuple[Register, ...]:
-        """What there is."""
+        """All registers."""
         return self._registers
 
     def elaborate(self, platform: object) -> Module:

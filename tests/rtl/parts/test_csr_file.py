@@ -7,7 +7,7 @@ import cocotb
 import pytest
 from cocotb.triggers import RisingEdge
 from nicbed.layouts.registers import REGISTERS, Access, Register
-from nicbed.rtl.nic.registers import CsrFile
+from nicbed.rtl.parts.csr_file import CsrFile
 
 from tests.labs.bench import cycles, parameters, reset_and_clock, run_bench, seed
 from tests.labs.rows import more
