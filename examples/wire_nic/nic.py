@@ -8,7 +8,7 @@ from nicbed.layouts.packet import TRACE_BITS
 from nicbed.layouts.trace import Kind
 from nicbed.rtl.bus.burst import beats_of
 from nicbed.rtl.nic.crc import CrcAppend, CrcCheck
-from nicbed.rtl.nic.registers import CsrFile
+from nicbed.rtl.parts.csr_file import CsrFile
 from nicbed.rtl.parts.flit import Flit, Header
 from nicbed.rtl.parts.queue import Queue
 
