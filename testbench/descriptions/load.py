@@ -35,7 +35,8 @@ def names() -> list[str]:
 
 
 def find(nic: str) -> Path:
-    """The file of a description, given as a path or as the name of one that comes with the package.
+    """The file of a description, given as a path or as the name of one that comes with the package,
+    or by a folder that has one of the folder's name: my_nic is ./my_nic/my_nic.toml.
 
     Raises
     ------
@@ -45,6 +46,9 @@ def find(nic: str) -> Path:
     path = Path(nic)
     if path.is_file():
         return path
+    inside = path / f"{path.resolve().name}.toml"
+    if inside.is_file():
+        return inside
     if path.suffix in ("", ".toml") and str(path.parent) in (".", "nics", "nics/machines"):
         for folder in _FOLDERS:
             own = folder / f"{path.stem}.toml"
