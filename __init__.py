@@ -1,8 +1,7 @@
 """nicbed: a testbed for network-interface architects.
 
-``nicbed.__all__`` and the ``__all__`` of the four layers, :mod:`nicbed.host.am`, ``fm``, ``gm``
-and ``via``, of :mod:`nicbed.host.smp` and :mod:`nicbed.host.splitc` are the public interface;
-docs/api.md lists it. Each name loads what it needs when it is first asked for.
+``nicbed.__all__`` and the ``__all__`` of the layers in :mod:`nicbed.host` are the public interface;
+docs/reference/api.md lists it. Each name loads what it needs when it is first asked for.
 """
 
 import importlib

@@ -80,7 +80,7 @@ def image(name: str | Path, core: str, memory: int = MEMORY, defines: Sequence[s
 
 
 def place(name: str, core: str, memory: int) -> Path:
-    """Where the image of firmware ``name`` lies in the cache, built or not."""
+    """Tells where the image of firmware ``name`` lies in the cache, built or not."""
     return cache.root() / "firmware" / cache.key(_parts(_folder(name), core, memory))
 
 
@@ -111,7 +111,7 @@ def _beside(folder: Path) -> list[Path]:
 
 
 def sources(folder: Path) -> list[Path]:
-    """What the firmware in ``folder`` is made of, the runtime first."""
+    """Returns what the firmware in ``folder`` is made of, the runtime first."""
     return [*sorted((HERE / "runtime").glob("*.[cS]")), *sorted(folder.glob("*.[cS]"))]
 
 

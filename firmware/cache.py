@@ -54,9 +54,9 @@ def of_user(name: str) -> Path:
 
 
 def may_write(place: Path, own: bool = False) -> bool:
-    """Whether this user may write to the folder ``place``, or make it; and, with ``own``, whether
-    it is the user's, or would be made in a folder that is: root could write to another user's home,
-    who could then use it no more."""
+    """Tells whether this user may write to the folder ``place``, or make it; and, with ``own``,
+    whether it is the user's, or would be made in a folder that is: root could write to another
+    user's home, who could then use it no more."""
     if not place.is_absolute():  # a home that is not known
         return False
     for folder in (place, *place.parents):
@@ -72,8 +72,8 @@ def may_write(place: Path, own: bool = False) -> bool:
 
 
 def can_execute(place: Path) -> bool:
-    """Whether programs and libraries below the folder ``place``, which need not exist, can run: not
-    on a file system that is mounted noexec."""
+    """Tells whether programs and libraries below the folder ``place``, which need not exist, can
+    run: not on a file system that is mounted noexec."""
     while not os.path.exists(place) and place != place.parent:
         place = place.parent
     return not os.statvfs(place).f_flag & os.ST_NOEXEC

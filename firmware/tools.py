@@ -17,8 +17,9 @@ COMPILER = (sys.executable, "-m", "ziglang")
 
 
 def folder() -> Path:
-    """Where the tools' caches lie: a folder of this user's in nicbed's cache, because the tools
-    cannot share theirs with another user; where the cache is only read, one for temporary files."""
+    """Tells where the tools' caches lie: a folder of this user's in nicbed's cache, because the
+    tools cannot share theirs with another user; where the cache is only read, one for temporary
+    files."""
     top = cache.root()
     return (top if cache.may_write(top) else cache.substitute()) / f"tools-{os.geteuid()}"
 

@@ -12,10 +12,13 @@ In the order in which to read:
 - :mod:`.nic`: What drives the NIC: rings, windows and registers, for the layers above
 - :mod:`.processor`: The NIC processor for host programs: loading firmware, queues to it and
   commands to it
+- :mod:`.raw`: Raw frames: the NIC by itself, without a protocol. A frame that is lost stays lost
 - :mod:`.am`: Generic Active Messages 1.1 over the NIC
 - :mod:`.splitc`: Split-C over Active Messages: a global address space of all processes, one a node
 - :mod:`.apps`: Programs over Split-C: a matrix product and two sorts, as the studies of parallel
   machines ran them
+- :mod:`.smp`: Locks and barriers among the CPUs of a node, and several layers on one CPU
+- :mod:`.mpi`: MPI over VIA, GM, TCP and shared memory, for coroutines, Python and C
 - :mod:`.mpl`: MPL, the SP-2's message passing, over Active Messages: :class:`Mpl`, one object a
   node
 - :mod:`.rpc`: Asynchronous remote procedure calls through the kernel: :class:`Rpc`, one object a

@@ -1,10 +1,11 @@
 """The programs that layers have the runtime start beside those of the user."""
 
-from collections.abc import Callable
-from importlib import import_module
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from ..layouts.description import Description
+from ..layouts.doors import LAYERS, Layer
+from ..layouts.doors.lazy import resolved
 from .port.node import Program
 
 __all__ = ["Background", "backgrounds"]
@@ -19,17 +20,19 @@ class Background(NamedTuple):
     program: Program
 
 
-ASKED = ("nicbed.host.am.message_processor:background",)
-"""Functions of a description, as "module:function", that return a Background or None."""
-
-
 def backgrounds(description: Description) -> list[Background]:
-    """What layers have started under ``description``."""
-    found = []
-    for text in ASKED:
-        module, name = text.split(":")
-        ask: Callable[[Description], Background | None] = getattr(import_module(module), name)
-        background = ask(description)
-        if background is not None:
-            found.append(background)
-    return found
+    """What layers have started under ``description`` (:attr:`.Layer.background`)."""
+    asked = dict.fromkeys(resolved(layer.background) for layer in _layers(description)
+                          if layer.background)
+    return [found for ask in asked if (found := ask(description)) is not None]
+
+
+def _layers(description: Description) -> Iterator[Layer]:
+    """The layers that may have something in the background: those from outside that were asked for,
+    and of those built in, which take long to load, the ones of whose knobs one is not as usual."""
+    for name in LAYERS.builtin:
+        section = getattr(description, name, None)
+        if section is not None and section != type(section)():
+            yield LAYERS.get(name)
+    for named in LAYERS.loaded():
+        yield named.plugin

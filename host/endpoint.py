@@ -5,15 +5,17 @@ An :class:`Exchange` is what all sides know beforehand. An :class:`Endpoint` is 
 layer has its own in ``host/<layer>/endpoint.py``, and says in class attributes what it can do.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
+
+from ..layouts.errors import UserError
 
 if TYPE_CHECKING:
     from ..layouts.description import Description
     from .port.node import Node
 
-__all__ = ["Endpoint", "EndpointError", "Exchange", "Flow", "Spin"]
+__all__ = ["Endpoint", "EndpointError", "Exchange", "Flow", "Spin", "needs_no_loss"]
 
 Flow = tuple[int, int, int]
 """From node, to node, number of the stream between them."""
@@ -22,8 +24,11 @@ Spin = Callable[[Callable[[], Any] | None], Any]
 """``await spin(condition)`` takes what comes until the condition is true; without one, once."""
 
 
-class EndpointError(Exception):
+class EndpointError(UserError):
     """An exchange that a layer cannot carry, or a call of the layer that failed: one line."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text, status=1)
 
 
 @dataclass(frozen=True)
@@ -33,13 +38,13 @@ class Exchange:
     Attributes
     ----------
     size
-        Bytes of each message.
-    ways
-        The nodes to which each node sends.
+        Bytes of each message; 0: requests alone.
     count
         Messages from each node to each of its peers, on each stream. 0: not known beforehand; then
         nodes 0 and 1 exchange messages, of which few are under way at a time unless the layer
         itself holds the sender back.
+    ways
+        The nodes to which each node sends.
     streams
         Streams from each node to each of its peers: VIs, say. 1 with layers that have none.
     crowd
@@ -50,8 +55,8 @@ class Exchange:
     """
 
     size: int = 4
-    ways: Mapping[int, Sequence[int]] = field(default_factory=lambda: {0: (1,), 1: (0,)})
     count: int = 0
+    ways: Mapping[int, Sequence[int]] = field(default_factory=lambda: {0: (1,), 1: (0,)})
     streams: int = 1
     crowd: int = 1
     open: int = 0
@@ -78,11 +83,22 @@ def _nothing(*_: Any) -> None:
     pass
 
 
+def needs_no_loss(description: "Description", name: str) -> Iterator[str]:
+    """A line if ``description`` loses packets, or brings them twice, which layer ``name`` does
+    nothing about: the rule of an exchange whose messages are counted."""
+    for fault in ("drop", "corrupt", "duplicate"):
+        if probability := getattr(description.faults, fault):
+            yield (f"faults.{fault} = {probability}: {name} sends nothing again: what the network "
+                   "loses is lost, and what it brings twice is handled twice; a benchmark would "
+                   "never end. A program of your own, by nicbed run, may count what arrives")
+
+
 class Endpoint:
     """A node's side of ``exchange`` over one layer. Nodes are named by their numbers.
 
     A layer overrides what differs from the defaults here: at least :meth:`open`, :meth:`send`,
-    :meth:`poll` and :meth:`close`, and, if :attr:`replies`, :meth:`request`. It counts in
+    :meth:`close`, and :meth:`poll` or :meth:`receive` (:attr:`crowds` needs :meth:`poll`); if
+    :attr:`replies`, :meth:`request`, :meth:`dismiss`, :meth:`serve` and :meth:`wait`. It counts in
     :attr:`received` and calls :attr:`on_message` for each message at the moment at which the
     program has it, and :attr:`on_send` at the moment at which the sending of one begins.
 
@@ -97,6 +113,12 @@ class Endpoint:
         Any number of nodes can exchange messages whose number is known beforehand.
     lossy
         The layer sends nothing again: what the network loses is lost.
+    traced
+        Its messages, marks and echoes can be found in the trace, so that a round trip can be split
+        into what the CPUs do and the stages of the flights.
+    lot
+        Messages of a sender that arrive in a row where several send to one, because so many of its
+        places come back at once.
     received
         Messages that have arrived.
     replied
@@ -113,12 +135,14 @@ class Endpoint:
     messages: ClassVar[bool] = True
     crowds: ClassVar[bool] = False
     lossy: ClassVar[bool] = False
+    traced: ClassVar[bool] = True
+    lot: ClassVar[int] = 1
 
     def __init__(self, node: "Node", exchange: Exchange) -> None:
         self.node = node
         self.exchange = exchange
-        self.received = 0
-        self.replied = 0
+        self.received: int = 0
+        self.replied: int = 0
         self.on_send: Callable[[int, int], None] = _nothing
         self.on_message: Callable[[int, int], None] = _nothing
         self.on_reply: Callable[[], None] = _nothing

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ..layouts.description import Description
-from ..layouts.fabric import topology
+from ..layouts.fabric import graph_of
 from ..layouts.processor import CRASH, CrashReason
 from ..layouts.trace import Mark
 from .background import backgrounds
@@ -68,7 +68,7 @@ class Runtime:
                 for program in _one_a_cpu(number, entry, cpus)]
         self._several = [isinstance(entry, Sequence) for entry in programs]
         costs = Costs(description)
-        fabric = topology(description)
+        fabric = graph_of(description)
         active = [number for number in range(nodes)
                   if any(each[number * cpus:(number + 1) * cpus])]
         self.mailbox = mailbox
@@ -113,7 +113,7 @@ class Runtime:
 
     @property
     def wakes(self) -> int:
-        """How often a program was woken by its port."""
+        """Tells how often a program was woken by its port."""
         return sum(server.wakes for server in self.servers)
 
     @property

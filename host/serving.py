@@ -1,5 +1,4 @@
-"""What an attention of one host port comes to: its answers are taken, its program is woken, and its
-next block goes to the target."""
+"""Serves one host port: takes its answers, resumes its program, and gives it the next block."""
 
 from collections.abc import Callable, Coroutine
 from typing import Any

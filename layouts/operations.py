@@ -105,7 +105,7 @@ class Status(IntFlag):
 
 
 class Forgotten(IntEnum):
-    """What happened to a line that was not flushed."""
+    """The fate of a line that was not flushed."""
 
     OLD_READ = 0
     """DMA read it while it was dirty in the cache."""

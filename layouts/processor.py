@@ -48,7 +48,7 @@ class State(IntEnum):
 
 
 class CrashReason(IntEnum):
-    """Why a processor stopped for good."""
+    """The reason for which a processor stopped for good."""
 
     NONE = 0
     TRAP = 1

@@ -107,7 +107,7 @@ STATUS = Word(
 
 
 def format_error(receive: bool, segments: int, control: int, reliable: bool) -> bool:
-    """Whether a descriptor with this SegCount and Control is malformed.
+    """Tells whether a descriptor with this SegCount and Control is malformed.
 
     Operation 3, reserved bits set, RDMA without an address segment, immediate data with an RDMA
     read, more than MAX_SEGMENTS segments; a receive descriptor with another operation than

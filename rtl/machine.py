@@ -17,7 +17,7 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
 from ..layouts.description import Description
-from ..layouts.fabric import Topology, topology
+from ..layouts.fabric import Graph, graph_of
 from ..layouts.processor import CRASH_WORDS
 from .bus.memory import MemoryPort
 from .fabric.fabric import Fabric
@@ -164,9 +164,9 @@ class Machine(wiring.Component):
         return len(self.cpu)
 
     @property
-    def topology(self) -> Topology:
+    def topology(self) -> Graph:
         """The fabric's graph."""
-        return topology(self._description)
+        return graph_of(self._description)
 
     @property
     def node_module(self) -> Node:

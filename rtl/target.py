@@ -5,7 +5,7 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In, connect
 
 from ..layouts.description import Description
-from ..layouts.fabric import Topology
+from ..layouts.fabric import Graph
 from .bus.memory import HostMemory
 from .cpu.mailbox import add_mailboxes, mailbox_ports
 from .machine import NODE_MODULE, Machine
@@ -82,7 +82,7 @@ class Target(wiring.Component):
         return self._machine.ports
 
     @property
-    def topology(self) -> Topology:
+    def topology(self) -> Graph:
         """The fabric's graph."""
         return self._machine.topology
 

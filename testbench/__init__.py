@@ -7,9 +7,10 @@ In the order in which to read:
 - :mod:`.lab`: A running simulator for experiments: runs programs and returns cycles, results and
   events
 - :mod:`.errors`: Errors that a user can cause: one line on stderr, an exit status, no traceback
+- :mod:`.defaults`: What is taken where nobody says otherwise
 - :mod:`.testbed`: A testbed: a NIC description, the simulators that run it, and what is measured
   on it
-- :mod:`.store`: What has been measured, kept by its content, so that nothing is measured twice
+- :mod:`.store`: Keeps what has been measured by its content, so that nothing is measured twice
 - :mod:`.sweeps`: Studies: measurements at many points of a design, as one table
 - :mod:`.gate`: Figures that were accepted, and a check that they are still the same
 - :mod:`.commands`: Implementations of the command line's commands
@@ -20,11 +21,11 @@ In the order in which to read:
 - :mod:`.truth`: The truth: from events and marks alone. Imports nothing from the estimators
 - :mod:`.estimate`: LogP estimators: from measured points alone
 - :mod:`.results`: Tables, result files and plots
-- :mod:`.run`: What is recorded of a run, and what stops one
+- :mod:`.run`: Records a run, stops one, and shares the beginning of runs that begin alike
 - :mod:`.simulators`: Building simulators: Amaranth to Verilog to an executable, cached
 - :mod:`.changes`: Evaluating only what has changed: a pass over the C++ that Verilator made of a
   model
 - :mod:`.backends`: Back ends: carry a host port's operations to a running target
-- :mod:`.speed`: How fast the simulation runs, compared with its limit
+- :mod:`.speed`: Measures how fast the simulation runs, compared with its limit
 - :mod:`.synth`: From a NIC description to a bitstream, and its area and timing
 """

@@ -1,4 +1,4 @@
-"""How numbers of things are said in a line."""
+"""Says numbers of things in a line."""
 
 __all__ = ["counted"]
 

@@ -39,6 +39,8 @@ def pytest_configure(config: pytest.Config) -> None:
     if (count := config.getoption("--cpu-durations")) is not None:
         config.pluginmanager.register(Durations(count))
     config.addinivalue_line("markers", "full: takes long; run by `nicbed test --full` only")
+    config.addinivalue_line("markers", "promise(what, condition, cycles): a line of "
+                                       "docs/reference/promises.md")
     # Blocks that a test only asks for their properties, that refuse their parameters, or whose
     # netlist is known. They may be forgotten in a test or between two.
     config.addinivalue_line("filterwarnings", "ignore::amaranth.hdl.UnusedElaboratable")

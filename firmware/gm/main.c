@@ -1,4 +1,4 @@
-/* GM message passing: the control program of a NIC. docs/gm.md says what it promises. */
+/* GM message passing: the control program of a NIC. docs/tutorials/gm.md says what it promises. */
 #include "gm.h"
 
 PARAMETER(nodes);

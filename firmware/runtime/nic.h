@@ -1,6 +1,6 @@
 /* Runtime of firmware for the NIC processor: registers, engines, pending and wait, doorbells,
  * timer, events, panic. Beside it: queue.h (from a host program), ring.h (to a host program),
- * mailbox.h (commands of the kernel). docs/firmware.md walks through it.
+ * mailbox.h (commands of the kernel). docs/tutorials/firmware.md walks through it.
  *
  * A program is one `int main(void)`. At its entry all memory but parameters and initialised data is
  * zero, `sp` is set and traps are handled; a return from it is a panic. NIC memory begins at 0.

@@ -125,8 +125,8 @@ class Acknowledging:
             await self._sending.control(peer, wire.K_NACK | channel << wire.CHANNEL)
 
     def refuses(self, peer: Peer) -> bool:
-        """Whether a packet that may be replied to must be dropped, because the reply window is
-        full. So it is if acknowledgements return credits, and replies were lost whose requests
+        """Tells whether a packet that may be replied to must be dropped, because the reply window
+        is full. So it is if acknowledgements return credits, and replies were lost whose requests
         have been acknowledged; the packet counts as lost, too."""
         reply = peer.reply
         if reply.next - reply.base < reply.limit:

@@ -75,7 +75,7 @@ class BulkSending:
                 self._deadline.at = cycle + peer.patience
 
     def due(self, sender: Sender) -> bool:
-        """Whether the peer has a bulk packet to send and its window is open."""
+        """Tells whether the peer has a bulk packet to send and its window is open."""
         if sender.sent == sender.next:
             if not sender.peer.transfers or sender.next - sender.base >= sender.limit:
                 return False

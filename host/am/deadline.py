@@ -1,4 +1,4 @@
-"""When a node's Active Messages must check their timers next, and of which peers."""
+"""Says when a node's Active Messages must check their timers next, and of which peers."""
 
 from .window import Peer
 
@@ -47,7 +47,7 @@ class Deadline:
                 self.at = min(self.at, max(peer.heard, peer.late_at) + peer.patience)
 
     def awaits(self, peer: Peer, window: int) -> bool:
-        """Whether something is to come from ``peer`` beside acknowledgements, with ``window``
+        """Tells whether something is to come from ``peer`` beside acknowledgements, with ``window``
         credits if no request is open."""
         return peer.credits < window or self.waits and peer.may_reply()
 

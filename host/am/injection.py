@@ -126,8 +126,8 @@ class Injection:
         raise NotImplementedError
 
     async def bulk_room(self) -> bool:
-        """Whether a bulk packet has room. For ways whose bulk packets do not use the room of small
-        ones."""
+        """Tells whether a bulk packet has room. For ways whose bulk packets do not use the room of
+        small ones."""
         return True
 
     def bulk(self, header: int, word: int, low: int, payload: int, length: int,

@@ -14,8 +14,8 @@ LAID_OUT, SERVED = 1, 2
 
 
 class MessageQueues:
-    """Where the queues of a node are. The CPU of the program lays them out, and says so in a word
-    on which the message processor spins until then; that clears the send queue, and says so there.
+    """The places of a node's queues. The CPU of the program lays them out, and says so in a word on
+    which the message processor spins until then; that clears the send queue, and says so there.
 
     Attributes
     ----------

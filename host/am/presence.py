@@ -1,4 +1,4 @@
-"""What is known beside the target of the layers of a run: which peers are to be waited for.
+"""Knows beside the target which peers of a run are to be waited for.
 
 To a node, a peer whose program computes looks like one whose program has ended: nothing comes. On a
 machine the operating system tells them apart. Here it is known. It is asked when a peer has been
@@ -35,8 +35,8 @@ class Others:
         self._presence.layers[self._node.number] = self
 
     def ended(self, peer: int) -> bool:
-        """Whether ``peer`` will never call again, as far as is known: its program has ended, or
-        its layer was disabled."""
+        """Tells whether ``peer`` will never call again, as far as is known: its program has ended,
+        or its layer was disabled."""
         layer = self._presence.layers.get(peer)
         if layer is not None:
             return layer.left or layer.place in self._ends.places
@@ -44,8 +44,8 @@ class Others:
         return all(place in self._ends.places for place in self._node.programs if place[0] == home)
 
     def listened(self, peer: int, since: int) -> bool:
-        """Whether ``peer`` has looked for messages since cycle ``since``; or never will, as its
-        program is this one, which is in a call of another layer."""
+        """Tells whether ``peer`` has looked for messages since cycle ``since``; or never will, as
+        its program is this one, which is in a call of another layer."""
         layer = self._presence.layers.get(peer)
         if layer is None:
             return False

@@ -1,4 +1,4 @@
-"""Where the next packet of Active Messages arrives: a ring of the NIC's, or a message processor's
+"""Finds the next packet of Active Messages in a ring of the NIC's or a message processor's
 queue."""
 
 from collections.abc import Callable

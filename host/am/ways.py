@@ -1,4 +1,4 @@
-"""Which way to the NIC a node takes."""
+"""Chooses the way to the NIC that a node takes."""
 
 from ..port.node import Node
 from .entry_queue import EntryQueue

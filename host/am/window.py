@@ -247,12 +247,13 @@ class Peer:
         self.received = 0
 
     def open(self) -> bool:
-        """Whether a packet to the peer is not acknowledged, or not yet sent."""
+        """Tells whether a packet to the peer is not acknowledged, or not yet sent."""
         return (self.request.base != self.request.next or self.reply.base != self.reply.next
                 or self.bulk.base != self.bulk.next or bool(self.transfers))
 
     def may_reply(self) -> bool:
-        """Whether a reply of the peer may still come, though nothing else is expected of it."""
+        """Tells whether a reply of the peer may still come, though nothing else is expected of
+        it."""
         return self.unanswered > 0 and not self.bye and not self.gone
 
     def measured(self, cycles: int) -> None:

@@ -114,7 +114,7 @@ class Program:
 
 def check(results: Sequence[Mapping[int, Any]], given: tuple[Any, Any],
           parameters: Mapping[str, Any]) -> tuple[bool, str]:
-    """Whether the blocks are those of numpy's product."""
+    """Tells whether the blocks are those of numpy's product."""
     whole = given[0] @ given[1]
     blocks = {index: block for mine in results for index, block in mine.items()}
     wrong = [index for index in range(parameters["blocks"] ** 2)

@@ -215,7 +215,7 @@ class Program:
 
 
 def check(results: Sequence[Any], given: Any, parameters: Mapping[str, Any]) -> tuple[bool, str]:
-    """Whether the processes' keys, one behind the other, are numpy's sorted ones."""
+    """Tells whether the processes' keys, one behind the other, are numpy's sorted ones."""
     return sorted_keys(results, given)
 
 

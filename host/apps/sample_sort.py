@@ -183,12 +183,12 @@ class Program:
 
 
 def check(results: Sequence[Any], given: Any, parameters: Mapping[str, Any]) -> tuple[bool, str]:
-    """Whether the processes' keys, one behind the other, are numpy's sorted ones."""
+    """Tells whether the processes' keys, one behind the other, are numpy's sorted ones."""
     return sorted_keys(results, given)
 
 
 def sorted_keys(results: Sequence[Any], given: Any) -> tuple[bool, str]:
-    """Whether the processes' keys, one behind the other, are numpy's sorted ones."""
+    """Tells whether the processes' keys, one behind the other, are numpy's sorted ones."""
     wanted, found = np.sort(given, axis=None), np.concatenate(list(results))
     if np.array_equal(found, wanted):
         return True, f"the {len(wanted)} keys are in numpy's order"

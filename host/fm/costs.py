@@ -1,4 +1,4 @@
-"""What Fast Messages cost: every path of the library as a sum of the CPU's cost items.
+"""Prices Fast Messages: every path of the library is a sum of the CPU's cost items.
 
 Counted from the code a C implementation of each path needs; PIO, cache misses, bus time and what
 putting a slot costs (:mod:`nicbed.host.processor.costs`) are not in here.

@@ -135,8 +135,8 @@ class Frames:
     # In
 
     async def check(self, timeout: int | None = None) -> bool:
-        """Whether a packet is at the ring's head: checked once, or for up to ``timeout`` cycles (0:
-        for ever)."""
+        """Tells whether a packet is at the ring's head: checked once, or for up to ``timeout``
+        cycles (0: for ever)."""
         port = self.port
         await port.room(1)
         if timeout is None:

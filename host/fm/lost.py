@@ -1,4 +1,4 @@
-"""Which packets the network has lost, known beside the target: nobody sends them again, and a
+"""Counts beside the target the packets that the network has lost: nobody sends them again, and a
 program waits for them to its limit."""
 
 from collections.abc import Callable
@@ -13,7 +13,7 @@ UNDER_WAY = 20_000
 
 
 def losses(description: Description) -> str:
-    """What makes the network lose packets, as a knob and its value; "" if nothing does."""
+    """Returns what makes the network lose packets, as a knob and its value; "" if nothing does."""
     for fault in ("drop", "corrupt"):
         if probability := getattr(description.faults, fault):
             return f"faults.{fault} = {probability}"

@@ -13,13 +13,14 @@ In the order in which to read:
 - :mod:`.buffers`: gm_provide_receive_buffer, and what a port accepts
 - :mod:`.event_ring`: gm_receive, gm_blocking_receive, gm_unknown: the events of a port
 - :mod:`.commands`: Commands to the firmware, in a port's queue
-- :mod:`.caller`: What all parts of the library stand on: whose it is, and the checks of its
-  calls' arguments
+- :mod:`.caller`: The base of GM's parts: it knows their owner and checks the calls' arguments
 - :mod:`.driver`: The driver: firmware, ports, registered memory, the interrupt
 - :mod:`.handles`: An open port, as the library knows it
-- :mod:`.events`: What gm_receive gives
+- :mod:`.events`: The events that gm_receive returns
 - :mod:`.sizes`: Size classes: a message of n bytes goes into buffers of class ceil(log2(n + 8))
 - :mod:`.status`: gm_status_t
+- :mod:`.layer`: The layer gm for the testbed
+- :mod:`.endpoint`: A side of an exchange over GM
 - :mod:`.costs`: What GM costs: every path of the library and of the driver as a sum of cost items
 """
 

@@ -38,7 +38,7 @@ class Buffers:
         return GM_STATUS.GM_SUCCESS
 
     async def accept(self, port: Port, priority: int, mask: int) -> GM_STATUS:
-        """Which sizes are taken."""
+        """Tells which sizes are taken."""
         return await self._commands.control(port, CommandKind.ACCEPT | priority << S_PRIORITY,
                                             mask)
 

@@ -1,4 +1,4 @@
-"""What all parts of the library stand on: whose it is, and the checks of its calls' arguments."""
+"""The base of GM's parts: it knows their owner and checks the calls' arguments."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -31,17 +31,17 @@ class Caller:
         self.paths = process.node.service(Prices)
 
     def is_port(self, port: Any) -> bool:
-        """Whether it is an open port of this process."""
+        """Tells whether it is an open port of this process."""
         return port.__class__ is Port and port.open and port.process is self.process
 
     def is_target(self, priority: int, node: int, port: int) -> bool:
-        """Whether a send may name this target."""
+        """Tells whether a send may name this target."""
         return (isinstance(node, int) and isinstance(port, int) and priority in (0, 1)
                 and 0 <= node < self.node.nodes and 0 <= port < PORTS)
 
     @asynccontextmanager
     async def in_kernel(self) -> AsyncIterator[None]:
-        """What is inside is the kernel's work."""
+        """Charges what is inside as the kernel's work."""
         self.port.spend(self.paths.kernel)
         await self.take_time()
         async with self.driver.lock.held():
@@ -57,5 +57,5 @@ class Caller:
 
 
 def is_address(ptr: Any) -> bool:
-    """Whether it is one of 64 bits."""
+    """Tells whether it is one of 64 bits."""
     return isinstance(ptr, int) and 0 <= ptr < 1 << 64

@@ -11,7 +11,7 @@ S_PHASE, S_PHASE_END = COMMAND.offset("phase"), COMMAND_END.offset("phase")
 
 
 class Commands:
-    """What ``caller`` gives to the firmware."""
+    """The commands that ``caller`` gives to the firmware."""
 
     def __init__(self, caller: Caller) -> None:
         self._port = caller.port

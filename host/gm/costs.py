@@ -1,4 +1,4 @@
-"""What GM costs: every path of the library and of the driver as a sum of cost items.
+"""Prices GM: every path of the library and of the driver is a sum of cost items.
 
 Counted from the code a C implementation of each path needs; PIO, cache misses and bus time are
 operations of their own and not in here.

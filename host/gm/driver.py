@@ -165,7 +165,7 @@ class Driver:
         return True
 
     def registered(self, port: Port, va: int, length: int) -> bool:
-        """Whether all of these bytes are."""
+        """Tells whether all of these bytes are."""
         return all(page in port.pages for page in self._span(va, length))
 
     def _span(self, va: int, length: int) -> range:

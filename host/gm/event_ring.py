@@ -48,7 +48,7 @@ class EventRing:
         return self._take(port, begin)
 
     async def pending(self, port: Port) -> bool:
-        """Whether there is one."""
+        """Tells whether there is one."""
         cpu = self._port
         cpu.mark(EMPTY_CHECK, BEGIN, 0)
         cpu.spend(self._paths.check)

@@ -1,4 +1,4 @@
-"""What gm_receive gives."""
+"""The events that gm_receive returns."""
 
 from dataclasses import dataclass
 from enum import IntEnum

@@ -103,7 +103,7 @@ class Gm:
         return await self._registering.register(port, ptr, length)
 
     async def gm_deregister_memory(self, port: Port, ptr: int, length: int) -> GM_STATUS:
-        """When this returns, the NIC can no longer access the pages, except those that another
+        """Ends a registration: the NIC can no longer access the pages, except those that another
         registration covers."""
         if not self._caller.is_port(port) or not _bytes(ptr, length):
             return GM_STATUS.GM_INVALID_PARAMETER
@@ -189,12 +189,12 @@ class Gm:
     # Send tokens
 
     def gm_num_send_tokens(self, port: Port) -> int:
-        """How many send tokens a port has."""
+        """Returns how many send tokens a port has."""
         self.port.spend(self._caller.paths.query)
         return port.send_tokens
 
     def gm_send_token_available(self, port: Port, priority: int = 0) -> bool:
-        """Whether gm_alloc_send_token would give one."""
+        """Tells whether gm_alloc_send_token would give one."""
         self.port.spend(self._caller.paths.query)
         return port.reserve > 0
 
@@ -228,7 +228,7 @@ class Gm:
         return await self._buffers.provide(port, ptr, size, priority, tag)
 
     def gm_num_receive_tokens(self, port: Port) -> int:
-        """How many receive tokens a port has."""
+        """Returns how many receive tokens a port has."""
         self.port.spend(self._caller.paths.query)
         return port.receive_tokens
 
@@ -256,7 +256,7 @@ class Gm:
         return await self._events.check(port)
 
     async def gm_receive_pending(self, port: Port) -> bool:
-        """Whether gm_receive would find one."""
+        """Tells whether gm_receive would find one."""
         if not self._caller.is_port(port):
             await self._caller.take_time()
             return False

@@ -12,7 +12,7 @@ __all__ = ["Port", "Provided", "Sending"]
 
 @dataclass(slots=True)
 class Sending:
-    """What a send token is out for."""
+    """The send that a send token is out for."""
 
     callback: Callable[..., Any] | None
     context: Any
@@ -21,7 +21,7 @@ class Sending:
 
 @dataclass(slots=True)
 class Provided:
-    """What a receive token is out for."""
+    """The buffer that a receive token is out for."""
 
     buffer: int
     size: int

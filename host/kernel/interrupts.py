@@ -13,7 +13,7 @@ async def _nothing() -> None:
 
 
 class Handler(NamedTuple):
-    """What a layer has for interrupts that another layer of its CPU sees: ``serve`` its causes, if
+    """A layer's answer to interrupts that another layer of its CPU sees: ``serve`` its causes, if
     there are any; ``tick`` when the cycle ``deadline()`` has come."""
 
     serve: Callable[[], Awaitable[None]]

@@ -22,7 +22,7 @@ interrupt comes at once."""
 
 
 class Inside(Protocol):
-    """What ``async with`` enters and leaves."""
+    """The context of ``async with``: it takes the lock and lets it go."""
 
     def __aenter__(self) -> Awaitable[None]: ...
 
@@ -30,7 +30,7 @@ class Inside(Protocol):
 
 
 class KernelLock(Protocol):
-    """What keeps the CPUs of a node out of each other's way in its kernel.
+    """Keeps the CPUs of a node out of each other's way in its kernel.
 
     Attributes
     ----------
@@ -58,7 +58,8 @@ class KernelLock(Protocol):
         ...
 
     def news(self) -> None:
-        """What another CPU sleeps for may have come about: it is told when this one leaves."""
+        """Returns what another CPU sleeps for may have come about: it is told when this one
+        leaves."""
         ...
 
     def wrote(self) -> None:
@@ -195,7 +196,7 @@ class Lock:
 
     @property
     def depth(self) -> int:
-        """How often this CPU has entered it."""
+        """Tells how often this CPU has entered it."""
         return self._depth if self._holder == self._port.cpu else 0
 
     async def back(self, depth: int) -> None:

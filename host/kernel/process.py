@@ -110,7 +110,7 @@ class Process:
                           f"{va:#x}")
 
     def mapped(self, va: int, length: int = 1) -> bool:
-        """Whether all of these bytes are mapped."""
+        """Tells whether all of these bytes are mapped."""
         if length < 0 or va < 0:
             return False
         pages, shift = self._pages, self._shift

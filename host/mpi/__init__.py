@@ -22,6 +22,7 @@ In the order in which to read:
 - :mod:`.sync`: Blocking calls: each rank on a stack of its own
 - :mod:`.python`: MPI for programs in Python, with mpi4py's names and blocking calls
 - :mod:`.c`: MPI for programs in C, compiled from their sources
+- :mod:`.layer`: The layer mpi for the testbed
 - :mod:`.costs`: What the layer costs: every path as a sum of cost items
 """
 

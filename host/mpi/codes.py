@@ -64,5 +64,5 @@ class Codes:
         return _TEXTS.get(code) or self._texts.get(code, f"MPI error {code}")
 
     def known(self, code: int) -> bool:
-        """Whether there is such a code."""
+        """Tells whether there is such a code."""
         return code in _TEXTS or code in self._classes

@@ -1,4 +1,4 @@
-"""What the layer costs: every path as a sum of cost items, counted from the code that a C
+"""Prices the layer: every path is a sum of cost items, counted from the code that a C
 implementation of it needs, times ``mpi.path_scale``.
 
 Copies, cache misses, registration and what the channel does come besides. Each path belongs to one

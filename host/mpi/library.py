@@ -194,9 +194,9 @@ class Mpi:
 
     @asynccontextmanager
     async def computing(self) -> AsyncIterator[None]:
-        """What the CPU is charged inside (``port``) is the program's computation; there may be no
-        operation inside. Where a kernel carries the packets of a channel, packets and timers
-        interrupt the computation, and what they take comes on top."""
+        """Charges what is inside (``port``) as the program's computation; there may be no operation
+        inside. Where a kernel carries the packets of a channel, packets and timers interrupt the
+        computation, and what they take comes on top."""
         found = [one.compute for one in self.channels if one.compute is not None]
         if found:
             await self.port.flush()

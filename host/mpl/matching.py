@@ -16,7 +16,7 @@ class MplError(Exception):
 
 
 class Status(NamedTuple):
-    """What a finished receive got, or a finished send sent: the other node, type, bytes."""
+    """The result of a finished receive or send: the other node, type, bytes."""
 
     node: int
     type: int
@@ -24,7 +24,7 @@ class Status(NamedTuple):
 
 
 class Way(Enum):
-    """How a message comes: in words, in an eager buffer, or when it is asked for."""
+    """The way of a message: in words, in an eager buffer, or when it is asked for."""
 
     WORDS = auto()
     EAGER = auto()
@@ -54,7 +54,7 @@ class Receive:
     status: Status | None = None
 
     def takes(self, envelope: Envelope) -> bool:
-        """Whether source and type of ``envelope`` are those asked for."""
+        """Tells whether source and type of ``envelope`` are those asked for."""
         return (self.source in (DONTCARE, envelope.source)
                 and self.type in (DONTCARE, envelope.type))
 

@@ -1,4 +1,4 @@
-"""What a node keeps about another: the order of messages, and its eager buffers."""
+"""Keeps a node's state of another one: the order of messages, and its eager buffers."""
 
 from .matching import Envelope
 
@@ -33,7 +33,7 @@ class Peer:
 
     @property
     def full(self) -> bool:
-        """Whether another message might be confused with one that is not acknowledged."""
+        """Tells whether another message might be confused with one that is not acknowledged."""
         return bool(self.open) and self.next - self.open[0] >= NUMBERS // 2
 
     def in_order(self, number: int, envelope: Envelope) -> list[Envelope]:

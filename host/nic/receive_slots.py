@@ -23,16 +23,18 @@ class ReceiveSlots:
         The lowest bit of its completion word once it is filled.
     taken, told
         Slots taken since the start, and how many of them the NIC knows of.
+    quarter
+        Slots after which the NIC is to be told.
     """
 
-    __slots__ = ("entries", "stride", "first", "slot", "phase", "taken", "told", "_node",
-                 "_quarter", "_behind")
+    __slots__ = ("entries", "stride", "first", "slot", "phase", "taken", "told", "quarter",
+                 "_node", "_behind")
 
     def __init__(self, node: Node) -> None:
         self._node = node
         self.entries = node.description.nic.receive_ring
         self.stride = node.description.slot_bytes
-        self._quarter = max(1, self.entries // 4)
+        self.quarter = max(1, self.entries // 4)
         self.first = self.slot = self._behind = 0
         self.phase = 1
         self.taken = self.told = 0
@@ -48,11 +50,10 @@ class ReceiveSlots:
         return self._node.memory.word(self.slot) & 1 == self.phase
 
     def advance(self) -> bool:
-        """Go on to the next slot; whether it is time to tell the NIC of those taken, a quarter of
-        the ring."""
+        """Go on to the next slot; whether the NIC is to be told of those taken."""
         self.taken += 1
         self.slot += self.stride
         if self.slot == self._behind:
             self.slot = self.first
             self.phase ^= 1
-        return self.taken - self.told >= self._quarter
+        return self.taken - self.told >= self.quarter

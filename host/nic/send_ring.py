@@ -89,12 +89,12 @@ class SendRing:
         self.done += self.memory.word(self.report) - self.done & 0xFFFF
 
     def moved(self) -> bool:
-        """Whether the NIC has read more since the last check. Costs nothing."""
+        """Tells whether the NIC has read more since the last check. Costs nothing."""
         return bool(self.memory.word(self.report) - self.done & 0xFFFF)
 
     @property
     def reading(self) -> bool:
-        """Whether the NIC had more to read at the last check."""
+        """Tells whether the NIC had more to read at the last check."""
         return self.posted != self.done
 
     async def settle(self) -> None:
@@ -113,13 +113,13 @@ class SendRing:
         await port.flush()
 
     async def room(self) -> bool:
-        """Whether a descriptor can be posted."""
+        """Tells whether a descriptor can be posted."""
         if self.posted - self.done >= self.size:
             await self.look()
         return self.posted - self.done < self.size
 
     async def available(self) -> bool:
-        """Whether there is a free buffer."""
+        """Tells whether there is a free buffer."""
         free = self._free
         if free and free[0][0] > self.done:
             await self.look()
@@ -127,7 +127,7 @@ class SendRing:
 
     @property
     def short(self) -> bool:
-        """Whether few buffers are left, so that packets must request acknowledgements."""
+        """Tells whether few buffers are left, so that packets must request acknowledgements."""
         return 4 * len(self._free) <= self.slots
 
     def take(self) -> int:
@@ -140,7 +140,7 @@ class SendRing:
             self._free.appendleft((0, buffer))
 
     def free(self, buffer: int) -> None:
-        """What is in ``buffer`` will not be sent again."""
+        """Returns what is in ``buffer`` will not be sent again."""
         self._free.append((self.posted, buffer))
 
     async def post(self, header: int, inline: bytes, buffer: int, length: int, trace: int) -> None:

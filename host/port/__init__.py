@@ -18,8 +18,8 @@ In the order in which to read:
 - :mod:`.done_count`: A count in host memory by which the NIC reports how many posted items are done
 - :mod:`.forgotten`: A flush that a program forgot, on a bus that is not coherent
 - :mod:`.sent_again`: Counts of packets that a layer sent again, by peer and cause
-- :mod:`.watch`: What is said of a program that runs without letting target time advance, and after
-  how long
-- :mod:`.ends`: Which programs of a run have ended
+- :mod:`.watch`: Tells of a program that runs without letting target time advance, and ends it after
+  a while
+- :mod:`.ends`: Knows which programs of a run have ended
 - :mod:`.diagnosis`: Operations in words, for the diagnosis of a run that never ends
 """

@@ -18,9 +18,9 @@ class Mailbox(Protocol):
     """Host ports of the target, ``node.cpus`` for each node: those of node 0 first."""
 
     def look(self) -> tuple[int, int, int]:
-        """What an attention is about: the target's cycle counter, all 64 bits; a number whose bit p
-        is set when port p waits for a block; whether the cycle limit was reached or a NIC processor
-        crashed, and time has stopped for good."""
+        """Returns what an attention is about: the target's cycle counter, all 64 bits; a number
+        whose bit p is set when port p waits for a block; whether the cycle limit was reached or a
+        NIC processor crashed, and time has stopped for good."""
         ...
 
     def cycle(self) -> int:

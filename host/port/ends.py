@@ -1,11 +1,11 @@
-"""Which programs of a run have ended."""
+"""Knows which programs of a run have ended."""
 
 __all__ = ["Ends"]
 
 
 class Ends:
-    """What is known of the ends of a run's programs. One for a run, from its beginning; a layer
-    gets it by ``node.run_service(Ends)``. It is no part of the target.
+    """The known ends of a run's programs. One for a run, from its beginning; a layer gets it by
+    ``node.run_service(Ends)``. It is no part of the target.
 
     Attributes
     ----------

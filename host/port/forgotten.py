@@ -19,6 +19,6 @@ class ForgottenFlush(RuntimeError):
 
 
 def forgotten(node: int, data: int) -> ForgottenFlush:
-    """What an answer with ``data`` and STALE says of ``node``."""
+    """Returns what an answer with ``data`` and STALE says of ``node``."""
     return ForgottenFlush(f"node {node}: the line of address {data & 0xFFFF_FFFF:#x}, "
                           "bus.coherent being false: " + _TOLD[Forgotten(data >> 32 & 3)])

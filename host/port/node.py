@@ -4,7 +4,7 @@ from collections.abc import Callable, Container, Coroutine, Iterable, Sequence
 from typing import Any, Protocol, TypeVar, cast, runtime_checkable
 
 from ...layouts.description import Description
-from ...layouts.fabric import Topology
+from ...layouts.fabric import Graph
 from ...layouts.operations import NIC_BASE, NIC_BYTES
 from ...layouts.packet import TRACE_BITS
 from ...layouts.registers import address as register_address
@@ -42,7 +42,7 @@ ALL = -1
 
 
 class _Common:
-    """What all CPUs of a node share, besides its memory."""
+    """The state that all CPUs of a node share, besides its memory."""
 
     __slots__ = ("allocator", "routes", "segments", "services", "firmware", "users", "cpus",
                  "kernel")
@@ -104,7 +104,7 @@ class Node:
                  "_everywhere")
 
     def __init__(self, number: int, description: Description, port: Port, memory: Memory,
-                 topology: Topology, active: Sequence[int] | None = None,
+                 topology: Graph, active: Sequence[int] | None = None,
                  beside: "Node | None" = None, running: Container[int] | None = None,
                  everywhere: dict[type, Any] | None = None) -> None:
         """``beside``: the same node as another of its CPUs sees it; None for the first.
@@ -134,7 +134,8 @@ class Node:
 
     @property
     def nic_offset(self) -> int:
-        """What the NIC's addresses have beyond those of NIC 0 (layouts.operations.NIC_BASE)."""
+        """Returns what the NIC's addresses have beyond those of NIC 0
+        (layouts.operations.NIC_BASE)."""
         return 0
 
     @property
@@ -148,8 +149,8 @@ class Node:
         return self.number
 
     def address_on(self, node: int) -> int:
-        """What a layer here calls its peer on node ``node``: that number; on one of several NICs
-        the wire address of the NIC with the same number there."""
+        """Returns what a layer here calls its peer on node ``node``: that number; on one of several
+        NICs the wire address of the NIC with the same number there."""
         return node
 
     def node_of(self, address: int) -> int:
@@ -213,6 +214,26 @@ class Node:
                 raise RuntimeError(f"{self.place}: CPU {cpu} drives this NIC ({layer}), and the "
                                    "others are to share it")
             common.kernel = KernelNode(self)
+
+    def nic_driver(self, kind: type[Service]) -> Service:
+        """The driver of this NIC that is of ``kind`` (:mod:`nicbed.host.nic.kinds`), as its design
+        (``nic.design``) has it. There is one of a kind.
+
+        Raises
+        ------
+        RuntimeError
+            The NIC has none of this kind under the run's description.
+        """
+        found: Service | None = self._services.get(kind)
+        if found is None:
+            design = self.description.design
+            kinds = design.kinds(self.description)
+            if kind not in kinds:
+                raise RuntimeError(
+                    f"{self.place}: NIC design {design.name} has no driver of kind "
+                    f"{kind.__name__}; it has {', '.join(one.__name__ for one in kinds) or 'none'}")
+            found = self._services[kind] = cast(Service, design.driver(cast(Node, self), kind))
+        return found
 
     def shared_service(self, kind: type[Service]) -> Service:
         """The node's only instance of ``kind``, which all its CPUs share, made by ``kind()`` when

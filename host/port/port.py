@@ -95,7 +95,7 @@ class Watch(NamedTuple):
 
 
 class Poll(NamedTuple):
-    """How a poll ended. ``watch`` and ``data``: which location held, and its word."""
+    """The end of a poll. ``watch`` and ``data``: which location held, and its word."""
 
     timed_out: bool
     watch: int
@@ -198,7 +198,7 @@ class Port(Work):
 
     @property
     def interrupted(self) -> bool:
-        """Whether the CPU saw the NIC's interrupt line high when the last block ended."""
+        """Tells whether the CPU saw the NIC's interrupt line high when the last block ended."""
         return bool(self.status & IRQ)
 
     # Marks
@@ -562,7 +562,7 @@ class Port(Work):
         return now - (now - low & LOW), status, data
 
     def look_back(self, now: int) -> None:
-        """Where answers before the last one count: some were discarded, or marks wait.
+        """Tells where answers before the last one count: some were discarded, or marks wait.
 
         Raises
         ------

@@ -15,7 +15,7 @@ __all__ = ["Running", "RunningPort"]
 
 
 class Running:
-    """What the runtime knows of all nodes: the ``port`` whose program runs."""
+    """The runtime's knowledge of all nodes: the ``port`` whose program runs."""
 
     port: Port
 

@@ -10,7 +10,7 @@ __all__ = ["Cause", "SentAgain"]
 
 
 class Cause(StrEnum):
-    """Why a layer sent a packet again."""
+    """The reason for which a layer sent a packet again."""
 
     NACK = "NACK"
     """The receiver got a later packet and reported this one as missing."""

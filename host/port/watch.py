@@ -1,4 +1,4 @@
-"""What is said of a program that runs without letting target time advance, and after how long."""
+"""Tells of a program that runs without letting target time advance, and ends it after a while."""
 
 import os
 import signal

@@ -116,8 +116,8 @@ class Work:
         self.parts += charge.parts
 
     def tally(self) -> Counter[str]:
-        """How many of each cost item were spent so far. Of a spinning poll's checks, only the one
-        that held counts."""
+        """Returns how many of each cost item were spent so far. Of a spinning poll's checks, only
+        the one that held counts."""
         tally = Counter(self._items)
         tally["poll_check"] += self._check_count
         for charge in self._charges:
@@ -127,7 +127,7 @@ class Work:
         return +tally
 
     def paths(self) -> Counter[str]:
-        """How often each path was spent so far."""
+        """Tells how often each path was spent so far."""
         counts: Counter[str] = Counter()
         for charge in self._charges:
             for path in charge.paths:

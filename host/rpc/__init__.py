@@ -7,6 +7,8 @@ In the order in which to read:
 
 - :mod:`.costs`: CPU costs of a call: library, kernel and interrupt, each way
 - :mod:`.rpc`: Calls, procedures, and computation that interrupts may break
+- :mod:`.layer`: The layer rpc for the testbed
+- :mod:`.endpoint`: A side of an exchange over calls
 """
 
 from .rpc import Rpc, RpcError

@@ -13,7 +13,7 @@ Spin = Callable[[Callable[[], Any] | None], Any]
 
 
 class Layer(Protocol):
-    """What a layer needs for it: Active Messages have it."""
+    """The methods that a layer needs to be polled in turn: Active Messages have them."""
 
     enabled: bool
 

@@ -8,8 +8,9 @@ In the order in which to read:
 - :mod:`.pointers`: Global pointers and spread arrays, and values as words of a message
 - :mod:`.costs`: CPU costs of Split-C: what each call and handler adds to Active Messages
 - :mod:`.statistics`: Counts of messages and bytes, by kind
-- :mod:`.process`: What all parts share: the process, its Active Messages, pointers checked
-- :mod:`.counting`: What is under way: accesses without an answer, stored bytes sent and received
+- :mod:`.process`: The base of all parts: the process, its Active Messages, pointers checked
+- :mod:`.counting`: Counts what is under way: accesses without an answer, stored bytes sent and
+  received
 - :mod:`.words`: Accesses to words: read and write, get and put, store
 - :mod:`.bulk`: Accesses to bytes in bulk
 - :mod:`.procedures`: Procedures run at another process: atomic, and stores to a procedure

@@ -1,4 +1,4 @@
-"""What is under way: accesses without an answer, stored bytes sent and received."""
+"""Counts what is under way: accesses without an answer, stored bytes sent and received."""
 
 from .process import Process, SplitCError
 

@@ -1,4 +1,4 @@
-"""What all parts share: the process, its Active Messages, pointers checked."""
+"""The base of all parts: the process, its Active Messages, pointers checked."""
 
 from ..am import Gam
 from ..port.node import Node
@@ -28,7 +28,7 @@ class Process:
         self.statistics = Statistics()
 
     def is_local(self, place: GlobalPointer, length: int) -> bool:
-        """Whether ``place``, with ``length`` bytes, is in this process's memory.
+        """Tells whether ``place``, with ``length`` bytes, is in this process's memory.
 
         Raises
         ------

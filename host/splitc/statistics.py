@@ -27,7 +27,7 @@ class Count:
 
 @dataclass(slots=True)
 class Statistics:
-    """What one process asked for. Kinds have the names of the calls; the messages of barrier,
+    """The requests of one process. Kinds have the names of the calls; the messages of barrier,
     broadcast, reduce and scan are of the kind "collective"."""
 
     kinds: dict[str, Count] = field(default_factory=dict)

@@ -1,5 +1,5 @@
-"""What the kernel's path costs: each part as a sum of cost items, counted from the code that a
-kernel in C needs, times ``tcp.path_scale``.
+"""Prices the kernel's path: each part is a sum of cost items, counted from the code that a kernel
+in C needs, times ``tcp.path_scale``.
 
 Copies, checksums, cache misses, PIO, the context switch and select's descriptors are charged where
 they happen.

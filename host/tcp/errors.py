@@ -6,7 +6,7 @@ __all__ = ["Errno", "TcpError"]
 
 
 class Errno(Enum):
-    """Why a call on a socket failed."""
+    """The reason for which a call on a socket failed."""
 
     ECONNRESET = "the peer has reset the connection"
     ECONNREFUSED = "nobody listens there"

@@ -90,7 +90,7 @@ class Socket:
 
     @property
     def readable(self) -> bool:
-        """Whether :meth:`accept` or :meth:`recv` would return, or fail, at once."""
+        """Tells whether :meth:`accept` or :meth:`recv` would return, or fail, at once."""
         if self._listener is not None:
             return bool(self._listener.ready)
         found = self._connection
@@ -106,7 +106,7 @@ class Socket:
 
     @property
     def writable(self) -> bool:
-        """Whether :meth:`send` would take ``low`` bytes, or fail, at once."""
+        """Tells whether :meth:`send` would take ``low`` bytes, or fail, at once."""
         found = self._connection
         return found is None or not found.writable or found.room >= self.low
 

@@ -24,6 +24,10 @@ In the order in which to read:
 - :mod:`.descriptors`: Building descriptors in a process's memory, and reading them back
 - :mod:`.costs`: CPU costs of VIPL: every path of the library and of the kernel agent as a sum of
   cost items
+- :mod:`.layer`: The layer via for the testbed
+- :mod:`.session`: A process with VIPL open, registered memory, descriptors and connected VIs
+- :mod:`.endpoint`: A side of an exchange over VIA: VIs of Reliable Delivery, their receives on one
+  queue
 - :mod:`.vipl`: The calls of VIPL, one file for each concern
 - :mod:`.agent`: The part of the kernel agent that is the same for every NIC: connections, tables,
   notifies

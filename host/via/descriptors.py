@@ -68,7 +68,7 @@ class Descriptor(NamedTuple):
 
     @property
     def has_immediate(self) -> bool:
-        """Whether the message came with ``immediate`` data."""
+        """Tells whether the message came with ``immediate`` data."""
         return bool(self.status & IMMEDIATE)
 
     @property

@@ -98,12 +98,12 @@ class Provider(Protocol):
         ...
 
     def quiet(self, vi: Vi) -> bool:
-        """Whether what was sent arrives without this CPU: the NIC sees to it, or the peer has
+        """Tells whether what was sent arrives without this CPU: the NIC sees to it, or the peer has
         acknowledged it, or has been silent for so long that it must have ended."""
         ...
 
     async def drained(self, vi: Vi) -> bool:
-        """Whether all descriptors posted to both queues of ``vi`` have completed. Waits."""
+        """Tells whether all descriptors posted to both queues of ``vi`` have completed. Waits."""
         ...
 
     async def create_cq(self, cq: Cq) -> None:
@@ -136,9 +136,9 @@ class Provider(Protocol):
         ...
 
     def found(self) -> int | None:
-        """What the check that was just awaited has found: the Status (layouts.via.STATUS), or None.
-        It is no result of the check, so that to wait for a check can be to wait for the port's
-        block, and no coroutine."""
+        """Returns what the check that was just awaited has found: the Status (layouts.via.STATUS),
+        or None. It is no result of the check, so that to wait for a check can be to wait for the
+        port's block, and no coroutine."""
         ...
 
     def take(self, queue: WorkQueue) -> Awaitable[None]:

@@ -45,7 +45,7 @@ class Region:
         return len(self.frames)
 
     def covers(self, va: int, length: int) -> bool:
-        """Whether all of these bytes belong to the region."""
+        """Tells whether all of these bytes belong to the region."""
         return self.va <= va and va + length <= self.va + self.length
 
 

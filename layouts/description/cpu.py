@@ -11,47 +11,57 @@ __all__ = ["Cpu"]
 
 
 class Cpu(Section):
-    clock_mhz: Rate = cost(Fraction(200), unit="MHz", gt=0, le=10000, doc="host CPU clock")
+    clock_mhz: Rate = cost(Fraction(200), unit="MHz", gt=0, le=10000,
+                           doc="The host CPU runs at this clock.")
     cache_lines: int = structure(512, unit="lines", ge=4, le=32768,
-                                 doc="lines of the host port's tag cache, direct mapped, of 1 MB "
-                                     "at most; with cpu.l2_lines those of its first level")
+                                 doc="The host port's tag cache has this many lines, direct "
+                                     "mapped, of 1 MB at most. With cpu.l2_lines they are those of "
+                                     "its first level.")
     l2_lines: int = structure(0, unit="lines", ge=0, le=32768,
-                              doc="lines of the cache's second level, direct mapped, of 1 MB at "
-                                  "most; 0: there is one level")
+                              doc="The cache's second level has this many lines, direct mapped, of "
+                                  "1 MB at most; with 0 there is one level.")
     l2_hit: int = structure(7, unit="cycles", ge=2, le=255,
-                            doc="with cpu.l2_lines: a load of a line that is in the second level "
-                                "alone")
+                            doc="With cpu.l2_lines, a load of a line that is in the second level "
+                                "alone takes this long.")
     line_bytes: int = structure(32, unit="bytes", ge=32, le=256,
-                                doc="bytes of a cache line; 32 with nic.attachment = 'memory_bus'")
+                                doc="A cache line has this many bytes: 32 with nic.attachment = "
+                                    "'memory_bus'.")
     cas: int = timing(6, ge=6, le=4095,
-                      doc="compare-and-swap of a word whose line is owned: of several CPUs, or "
-                          "with cpu.cas_place = 'cache'")
+                      doc="A compare-and-swap of a word whose line is owned takes this long. It "
+                          "applies to several CPUs, or with cpu.cas_place = 'cache'.")
     cas_place: str = structure("memory", pattern="^(memory|cache)$",
-                               doc="of one CPU: compare-and-swap past the cache, in the 'memory', "
-                                   "or in the 'cache', which takes the line as a store does")
+                               doc="A single CPU does a compare-and-swap past the cache, in the "
+                                   "'memory', or in the 'cache', which takes the line as a store "
+                                   "does.")
     copy_by: str = structure("cache", pattern="^(cache|block)$",
-                             doc="'block': the CPU has block stores, which put whole lines to "
-                                 "memory past the cache, posted, and a copy of lines uses them; "
-                                 "'cache': it copies by loads and stores alone")
+                             doc="A copy of lines uses block stores ('block'), which put whole "
+                                 "lines to memory past the cache, posted, or loads and stores "
+                                 "alone ('cache').")
     path_scale: Rate = cost(Fraction(1), unit="", ge=0, le=1000,
-                            doc="factor on what each path of a layer takes: its code against that "
-                                "of which the items below are counted")
-    call: int = cost(6, ge=0, le=100000, doc="a function call and return, with its argument checks")
-    load: int = cost(1, ge=0, le=100000, doc="a load that hits the cache")
-    store: int = cost(1, ge=0, le=100000, doc="a store that hits the cache")
-    branch: int = cost(2, ge=0, le=100000, doc="a test and branch")
-    alu: int = cost(1, ge=0, le=100000, doc="an arithmetic instruction")
-    copy_word: int = cost(2, ge=0, le=100000, doc="copying 8 bytes, both in the cache")
+                            doc="This factor multiplies the CPU time of every code path. 1 is the "
+                                "code whose items were counted; 2 is code twice as slow.")
+    call: int = cost(6, ge=0, le=100000,
+                     doc="A function call and its return take this long, with the checks of "
+                         "arguments.")
+    load: int = cost(1, ge=0, le=100000, doc="A load that hits the cache takes this long.")
+    store: int = cost(1, ge=0, le=100000, doc="A store that hits the cache takes this long.")
+    branch: int = cost(2, ge=0, le=100000, doc="A test and a branch take this long.")
+    alu: int = cost(1, ge=0, le=100000, doc="An arithmetic instruction takes this long.")
+    copy_word: int = cost(2, ge=0, le=100000,
+                          doc="Copying 8 bytes takes this long, both in the cache.")
     copy_line: int = cost(2, ge=0, le=100000,
-                          doc="copying a line with cpu.copy_by = 'block', beside its load and its "
-                              "block store")
-    flush: int = cost(20, ge=0, le=100000, doc="a memory barrier or write-buffer flush")
+                          doc="Copying a line with cpu.copy_by = 'block' takes this long beside "
+                              "its load and its block store.")
+    flush: int = cost(20, ge=0, le=100000,
+                      doc="A memory barrier or a flush of the write buffer takes this long.")
     flush_line: int = cost(6, ge=0, le=100000,
-                           doc="with bus.coherent = false: flushing a line of the cache, beside "
-                               "the cache's time; also of each check of a poll")
-    poll_check: int = cost(3, ge=0, le=100000, doc="one test of a polled word: load, mask, branch")
-    interrupt: int = cost(1000, ge=0, le=1000000, doc="taking an interrupt, to the user's handler")
-    trap: int = cost(400, ge=0, le=1000000, doc="entering and leaving the kernel")
+                           doc="With bus.coherent = false, flushing a line takes this long beside "
+                               "the cache's time. Each check of a poll includes it.")
+    poll_check: int = cost(3, ge=0, le=100000,
+                           doc="One test of a polled word takes this long: load, mask, branch.")
+    interrupt: int = cost(1000, ge=0, le=1000000,
+                          doc="Taking an interrupt takes this long, up to the user's handler.")
+    trap: int = cost(400, ge=0, le=1000000, doc="Entering and leaving the kernel take this long.")
 
     @model_validator(mode="after")
     def _combinations(self) -> "Cpu":

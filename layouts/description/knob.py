@@ -1,4 +1,4 @@
-"""What a knob is, and a section of them."""
+"""Declares a knob, and a section of them."""
 
 from enum import StrEnum
 from typing import Any

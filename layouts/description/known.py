@@ -1,8 +1,10 @@
 """The knobs that there are: those that are declared here, and those of objects from outside."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
 
 from .declared import DECLARED, Declared
+from .knob import Section
 from .listed import Knob, knobs_of
 from .sections import find, known
 
@@ -14,14 +16,23 @@ def knobs(description: Declared | None = None) -> list[Knob]:
     of all objects that have been loaded, or of those that ``description`` names."""
     if description is not None:
         return knobs_of({name: type(section) for name, section in description})
-    return knobs_of(DECLARED | {name: own.section for name, own in known()})
+    return [*_known().values()]
 
 
-def knobs_by_name(names: Iterable[str] = ()) -> dict[str, Knob]:
+def _known() -> dict[str, Knob]:
+    return _of(tuple((name, own.section) for name, own in known()))
+
+
+@lru_cache(maxsize=8)
+def _of(outside: tuple[tuple[str, type[Section]], ...]) -> dict[str, Knob]:
+    return {knob.name: knob for knob in knobs_of(DECLARED | dict(outside))}
+
+
+def knobs_by_name(names: Iterable[str] = ()) -> Mapping[str, Knob]:
     """All knobs by name, with those of objects that entry points bring, if one of ``names``, of
     knobs or sections, is of them."""
-    found = {knob.name: knob for knob in knobs()}
+    found = _known()
     for section in dict.fromkeys(name.partition(".")[0] for name in names if name not in found):
         if section not in DECLARED and find(section) is not None:
-            found = {knob.name: knob for knob in knobs()}
+            found = _known()
     return found

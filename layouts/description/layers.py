@@ -16,43 +16,48 @@ say: below the length where a request and a reply take less than copies do."""
 
 class Am(Section):
     request_window: int = cost(75, unit="packets", ge=1, le=120,
-                               doc="requests in flight to one peer")
-    reply_window: int = cost(76, unit="packets", ge=2, le=121, doc="replies in flight to one peer")
-    chunk_packets: int = cost(8, unit="packets", ge=1, le=64, doc="packets of a bulk chunk")
-    chunks: int = cost(2, unit="chunks", ge=1, le=8, doc="unacknowledged bulk chunks a peer")
+                               doc="At most this many requests to one peer are in flight.")
+    reply_window: int = cost(76, unit="packets", ge=2, le=121,
+                             doc="At most this many replies to one peer are in flight.")
+    chunk_packets: int = cost(8, unit="packets", ge=1, le=64,
+                              doc="A bulk chunk has this many packets.")
+    chunks: int = cost(2, unit="chunks", ge=1, le=8,
+                       doc="A peer has at most this many bulk chunks unacknowledged.")
     retry_timeout: int = cost(20000, unit="cycles", ge=100, le=1 << 30,
-                              doc="without progress for this long, ask what has arrived; longer "
-                                  "if round trips are longer")
+                              doc="After this long without progress the layer asks what has "
+                                  "arrived; it waits longer if round trips are longer.")
     retries: int = cost(12, unit="times", ge=1, le=1000,
-                        doc="time-outs in a row in which a peer looked for messages, before it is "
-                            "declared gone")
+                        doc="A peer is declared gone after this many time-outs in a row in which "
+                            "it looked for messages.")
     bulk: str = cost("pointer", unit="", pattern="^(pointer|copy|pinned)$",
-                     doc="how bulk data go to the NIC: by 'pointer' to where they are; by 'copy' "
-                         "into the entries of firmware 'tb2'; copied to a 'pinned' region, which "
-                         "the pointer is to")
+                     doc="Bulk data go to the NIC by 'pointer' to where they are, by 'copy' into "
+                         "the entries of firmware 'tb2', or are copied to a 'pinned' region to "
+                         "which the pointer is.")
     credit: str = cost("reply", unit="", pattern="^(reply|ack)$",
-                       doc="what returns a request's credit: its 'reply', a null one where the "
-                           "handler sends none; or its 'ack', by any packet or an explicit one at "
-                           "a quarter of the request window")
+                       doc="A request's credit returns with its 'reply', a null one where the "
+                           "handler sends none, or with its 'ack', in any packet or in one of its "
+                           "own at a quarter of the request window.")
     keep_alive_polls: int = cost(1000, unit="polls", ge=1, le=1 << 30,
-                                 doc="unsuccessful polls before a keep-alive probe")
+                                 doc="A keep-alive probe goes out after this many unsuccessful "
+                                     "polls.")
     message_processor: str = cost("none", unit="", pattern="^(none|cpu)$",
-                                  doc="'cpu': CPU 1 of a node moves messages between queues in "
-                                      "memory and the NIC; 'none': the CPU of the program does")
+                                  doc="With 'cpu', CPU 1 of a node moves messages between queues "
+                                      "in memory and the NIC; with 'none' the program's CPU does.")
     message_work: int = cost(0, ge=0, le=100000,
-                             doc="of a message processor: work for each message, each way, beside "
-                                 "the paths that are counted")
+                             doc="A message processor works this long for each message, each way, "
+                                 "beside the paths that are counted.")
     firmware: str = cost("am", unit="", pattern="^(am|lanai|elan|tb2)$",
-                         doc="of a NIC processor: 'am', doorbells and a receive ring in host "
-                             "memory; 'lanai' polls, receive queue in NIC memory, read by PIO; "
-                             "'elan' loads messages from host memory, hardware receives; 'tb2' "
-                             "gets them by DMA, their lengths are in NIC memory")
+                         doc="The NIC processor runs this firmware: 'am' has doorbells and a "
+                             "receive ring in host memory; 'lanai' polls, and its receive queue in "
+                             "NIC memory is read by PIO; 'elan' loads messages from host memory, "
+                             "and hardware receives; 'tb2' gets messages by DMA and has their "
+                             "lengths in NIC memory.")
     work_send: int = cost(0, unit="NIC processor cycles", ge=0, le=100000,
-                          doc="firmwares 'lanai' and 'elan': added to their work for a packet that "
-                              "they send; 'tb2': a delay of each, beside its other work")
+                          doc="Firmwares 'lanai' and 'elan' work this much longer for each packet "
+                              "that they send; 'tb2' delays each by this, beside its other work.")
     work_receive: int = cost(0, unit="NIC processor cycles", ge=0, le=100000,
-                             doc="added to the work of firmware 'lanai' for a packet that it "
-                                 "receives, of 'elan' for a packet that it acknowledges")
+                             doc="Firmware 'lanai' works this much longer for each packet that it "
+                                 "receives, 'elan' for each that it acknowledges.")
 
     @model_validator(mode="after")
     def _combinations(self) -> "Am":
@@ -67,39 +72,52 @@ class Am(Section):
 
 class Via(Section):
     design: str = structure("auto", pattern="^(auto|engine|kernel|firmware)$",
-                            doc="'engine': doorbells and VI engine in the NIC; 'kernel': neither, "
-                                "the kernel drives the rings; 'firmware' of the NIC processor; "
-                                "'auto': where layer via runs, firmware if there is a processor, "
-                                "else engine")
-    vis: int = structure(1024, unit="VIs", ge=8, le=4096, doc="VIs of a NIC")
-    cqs: int = structure(64, unit="queues", ge=2, le=256, doc="completion queues of a NIC")
+                            doc="VIA is carried by the NIC's VI 'engine' with doorbells, by the "
+                                "'kernel', which drives the rings, or by 'firmware' of the NIC "
+                                "processor. 'auto' takes, where layer via runs, firmware if there "
+                                "is a processor, else the engine.")
+    vis: int = structure(1024, unit="VIs", ge=8, le=4096, doc="A NIC has this many VIs.")
+    cqs: int = structure(64, unit="queues", ge=2, le=256,
+                         doc="A NIC has this many completion queues.")
     queue_depth: int = structure(1024, unit="descriptors", ge=4, le=16384,
-                                 doc="posted descriptors a work queue takes before VI_OVERRUN")
+                                 doc="A work queue takes this many posted descriptors before "
+                                     "VI_OVERRUN.")
     doorbell_queue: int = structure(16, unit="tokens", ge=4, le=256,
-                                    doc="doorbell tokens that wait in hardware")
-    events: int = structure(64, unit="events", ge=4, le=1024, doc="events that wait for the kernel")
+                                    doc="This many doorbell tokens can wait in hardware.")
+    events: int = structure(64, unit="events", ge=4, le=1024,
+                            doc="This many events can wait for the kernel.")
     translation: str = structure("cache", pattern="^(cache|table|physical)$",
-                                 doc="'cache' over tables in host memory; whole 'table' in NIC "
-                                     "memory; host-supplied 'physical' addresses")
+                                 doc="The NIC translates by a 'cache' over tables in host memory "
+                                     "or by a whole 'table' in its own memory, or the host "
+                                     "supplies 'physical' addresses.")
     translations: int = structure(4096, unit="entries", ge=64, le=16384,
-                                  doc="entries of the translation table, one a registered page")
-    page_bytes: int = structure(4096, unit="bytes", ge=1024, le=65536, doc="page of host memory")
-    cache_sets: int = structure(64, unit="sets", ge=1, le=1024, doc="of the translation cache")
-    cache_ways: int = structure(4, unit="ways", ge=1, le=8, doc="of the translation cache")
+                                  doc="The translation table has this many entries, one a "
+                                      "registered page.")
+    page_bytes: int = structure(4096, unit="bytes", ge=1024, le=65536,
+                                doc="A page of host memory has this many bytes.")
+    cache_sets: int = structure(64, unit="sets", ge=1, le=1024,
+                                doc="The translation cache has this many sets.")
+    cache_ways: int = structure(4, unit="ways", ge=1, le=8,
+                                doc="A set of the translation cache has this many ways.")
     cache_replacement: str = structure("lru", pattern="^(lru|fifo|random)$",
-                                       doc="which way of a full set gives way")
+                                       doc="This rule chooses which way of a full set of the "
+                                           "translation cache gives way.")
     send_slots: int = structure(16, unit="packets", ge=4, le=64,
-                                doc="packets held for sending and for sending again, of all VIs")
+                                doc="All VIs together can hold this many packets for sending and "
+                                    "for sending again.")
     window: int = structure(8, unit="packets", ge=1, le=32,
-                            doc="unacknowledged packets, and unfinished descriptors, of a VI")
+                            doc="A VI has at most this many unacknowledged packets, and as many "
+                                "unfinished descriptors.")
     retry_timeout: int = timing(20000, ge=100, le=1 << 24,
-                                doc="unacknowledged for this long, ask the peer what has arrived")
+                                doc="After this long without an acknowledgement the NIC asks the "
+                                    "peer what has arrived.")
     retries: int = timing(7, unit="times", ge=1, le=255,
-                          doc="time-outs in a row before the connection is broken")
+                          doc="A connection is broken after this many time-outs in a row.")
     spin: int = cost(0, unit="cycles", ge=0, le=1 << 30,
-                     doc="blocking calls spin for this long before they wait for the interrupt")
+                     doc="A blocking call spins for this long before it waits for the interrupt.")
     register_page: int = cost(250, ge=0, le=1000000,
-                              doc="pinning a page and writing its translation, beside the trap")
+                              doc="Pinning a page and writing its translation take this long, "
+                                  "beside the trap.")
 
     @model_validator(mode="after")
     def _combinations(self) -> "Via":
@@ -117,85 +135,97 @@ class Via(Section):
 
 
 class Gm(Section):
-    send_tokens: int = cost(16, unit="tokens", ge=1, le=16, doc="sends of a port under way")
+    send_tokens: int = cost(16, unit="tokens", ge=1, le=16,
+                            doc="A port has at most this many sends under way.")
     receive_tokens: int = cost(32, unit="tokens", ge=1, le=32,
-                               doc="buffers that a port has provided")
+                               doc="A port provides at most this many buffers.")
     window: int = cost(8, unit="packets", ge=1, le=64,
-                       doc="unacknowledged packets of a port to one node, a priority")
+                       doc="A port has at most this many unacknowledged packets to one node in "
+                           "each priority.")
     retry_timeout: int = cost(50000, unit="cycles", ge=100, le=1 << 30,
-                              doc="without progress for this long, ask what has arrived")
+                              doc="After this long without progress the firmware asks what has "
+                                  "arrived.")
     retries: int = cost(12, unit="times", ge=1, le=30,
-                        doc="time-outs in a row before a send fails")
+                        doc="A send fails after this many time-outs in a row.")
     work_send: int = cost(0, unit="NIC processor cycles", ge=0, le=100000,
-                          doc="a delay of the firmware behind each packet of data that it gives to "
-                              "the link; a firmware without it is what 0 means")
+                          doc="The firmware waits this long behind each packet of data that it "
+                              "gives to the link. 0 means a firmware without the delay.")
 
 
 class Tcp(Section):
     socket_buffer: int = cost(32768, unit="bytes", ge=256, le=65535,
-                              doc="a socket's buffer, each way: the window")
+                              doc="A socket's buffer has this many bytes each way; it is the "
+                                  "window.")
     mss: int = cost(0, unit="bytes", ge=0, le=8960,
-                    doc="most data of a segment; 0: what nic.mtu leaves beside the headers of 40")
+                    doc="A segment carries at most this much data; 0 takes what nic.mtu leaves "
+                        "beside the headers of 40.")
     delayed_ack: int = cost(660000, unit="cycles", ge=0, le=1 << 30,
-                            doc="an acknowledgement waits so long for data to go with, or for a "
-                                "second segment; 0: none waits")
+                            doc="An acknowledgement waits this long for data to go with, or for a "
+                                "second segment; with 0 none waits.")
     rto_min: int = cost(13200000, unit="cycles", ge=100, le=1 << 30,
-                        doc="least time until a segment that was not acknowledged is sent again")
+                        doc="A segment that was not acknowledged is sent again after this long at "
+                            "the earliest.")
     retries: int = cost(12, unit="times", ge=1, le=1000,
-                        doc="time-outs in a row before a connection is given up")
+                        doc="A connection is given up after this many time-outs in a row.")
     time_wait: int = cost(0, unit="cycles", ge=0, le=1 << 30,
-                          doc="a connection that both ends have closed is kept for this long, and "
-                              "its program does not end before: for a FIN that comes again")
+                          doc="A connection that both ends have closed is kept for this long, for "
+                              "a FIN that comes again; its program does not end before.")
     path_scale: Rate = cost(Fraction(1), unit="", ge=0, le=1000,
-                            doc="factor on what the kernel's own paths take, in place of "
-                                "cpu.path_scale")
+                            doc="This factor multiplies the CPU time of the kernel's own paths, in "
+                                "place of cpu.path_scale.")
     checksum_word: int = cost(2, ge=0, le=100000,
-                              doc="8 bytes added to a checksum, beside their load")
-    context_switch: int = cost(1200, ge=0, le=1000000, doc="another process on the CPU")
-    select: int = cost(150, ge=0, le=1000000, doc="one descriptor looked at by select")
+                              doc="Adding 8 bytes to a checksum takes this long, beside their "
+                                  "load.")
+    context_switch: int = cost(1200, ge=0, le=1000000,
+                               doc="Switching the CPU to another process takes this long.")
+    select: int = cost(150, ge=0, le=1000000,
+                       doc="Looking at one descriptor in select takes this long.")
 
 
 class Mpl(Section):
     path_scale: Rate = cost(Fraction(1), unit="", ge=0, le=1000,
-                            doc="factor on what MPL's own paths take, in place of cpu.path_scale")
+                            doc="This factor multiplies the CPU time of MPL's own paths, in place "
+                                "of cpu.path_scale.")
     eager_bytes: int = cost(1024, unit="bytes", ge=16, le=1 << 16,
-                            doc="longest message that is sent before its receive is known")
+                            doc="A message of at most this many bytes is sent before its receive "
+                                "is known.")
 
 
 class Mpi(Section):
     channel: str = cost("via", unit="", pattern="^(via|gm|tcp)$",
-                        doc="what carries messages between nodes; between the CPUs of one it is "
-                            "shared memory")
+                        doc="This layer carries messages between nodes. Between the CPUs of one "
+                            "node shared memory carries them.")
     path_scale: Rate = cost(Fraction(1), unit="", ge=0, le=1000,
-                            doc="factor on what the layer's own paths take, in place of "
-                                "cpu.path_scale")
+                            doc="This factor multiplies the CPU time of the layer's own paths, in "
+                                "place of cpu.path_scale.")
     eager: int = cost(0, unit="bytes", ge=0, le=1 << 20,
-                      doc="longest message that is sent with its data at once, where it fits into "
-                          "a buffer of the channel; 0: the channel's own: 1,024 of 'via', 8,000 of "
-                          "'gm', 'tcp' and shared memory")
+                      doc="A message of at most this many bytes is sent with its data at once, "
+                          "where it fits into a buffer of the channel. 0 takes the channel's own "
+                          "limit: 1,024 of 'via', 8,000 of 'gm', 'tcp' and shared memory.")
     rendezvous: str = cost("write", unit="", pattern="^(write|read|bounce)$",
-                           doc="how longer ones go: the sender writes the data, the receiver reads "
-                               "them, or in parts through the channel's buffers")
+                           doc="In a long message the sender writes the data ('write'), the "
+                               "receiver reads them ('read'), or they go in parts through the "
+                               "channel's buffers ('bounce').")
     buffer_bytes: int = cost(8192, unit="bytes", ge=512, le=1 << 18, multiple_of=64,
-                             doc="a buffer of channels 'via' and 'gm', and the longest packet of "
-                                 "'tcp', with its header")
+                             doc="A buffer of channels 'via' and 'gm', and the longest packet of "
+                                 "'tcp', has this many bytes with its header.")
     gm_buffers: str = cost("shares", unit="", pattern="^(shares|classes)$",
-                           doc="receive buffers of channel 'gm': all of one size class, a share "
-                               "for each other rank, counted by credits; or some of each class "
-                               "for whoever sends")
+                           doc="Receive buffers of channel 'gm' are all of one size class, a share "
+                               "for each other rank, counted by credits ('shares'), or some of "
+                               "each class for whoever sends ('classes').")
     prepost: int = cost(12, unit="buffers", ge=6, le=128,
-                        doc="receives that wait on a VI when it is connected")
+                        doc="This many receives wait on a VI when it is connected.")
     prepost_used: int = cost(32, unit="buffers", ge=6, le=128,
-                             doc="and from its first message on")
+                             doc="This many receives wait on a VI after its first message.")
     registration_cache: int = cost(1024, unit="pages", ge=0, le=16384,
-                                   doc="registered pages of users' buffers that are kept after "
-                                       "use; 0: none")
+                                   doc="This many registered pages of users' buffers are kept "
+                                       "after use; with 0 none is.")
     derived: str = cost("pack", unit="", pattern="^(pack|segments)$",
-                        doc="long messages of derived types: copied into one piece, or a segment "
-                            "of the descriptor for each block")
+                        doc="Long messages of derived types are copied into one piece ('pack'), or "
+                            "have a segment of the descriptor for each block ('segments').")
     program_cycles: Rate = cost(Fraction(0), unit="CPU cycles", ge=0, le=1000000000,
-                                doc="what a program with blocking calls computes before each of "
-                                    "them")
+                                doc="A program with blocking calls computes this long before each "
+                                    "of them.")
 
     @model_validator(mode="after")
     def _combinations(self) -> "Mpi":
@@ -211,30 +241,35 @@ class Mpi(Section):
 
 class Apps(Section):
     flop: Rate = cost(Fraction(21, 10), unit="CPU cycles", ge=0, le=100000,
-                      doc="mm: a floating-point operation; fitted to the SP-2's mm 128")
+                      doc="A floating-point operation of mm takes this long; the value is fitted "
+                          "to the SP-2's mm 128.")
     sort_key: Rate = cost(Fraction(220), unit="CPU cycles", ge=0, le=1000000,
-                          doc="sample-sort: both local sorts of a key; fitted to the SP-2's "
-                              "smpsort lg")
+                          doc="Both local sorts of sample-sort take this long for a key; the value "
+                              "is fitted to the SP-2's smpsort lg.")
     radix_key: Rate = cost(Fraction(140), unit="CPU cycles", ge=0, le=1000000,
-                           doc="radix-sort: a key in one pass; fitted to the SP-2's rdxsort lg")
+                           doc="One pass of radix-sort takes this long for a key; the value is "
+                               "fitted to the SP-2's rdxsort lg.")
     is_key: Rate = cost(Fraction(112), unit="CPU cycles", ge=0, le=1000000,
-                        doc="NAS IS: a key in one iteration")
+                        doc="An iteration of NAS IS takes this long for a key.")
     ep_pair: Rate = cost(Fraction(906), unit="CPU cycles", ge=0, le=1000000,
-                         doc="NAS EP: a pair of numbers")
+                         doc="NAS EP takes this long for a pair of numbers.")
     cg_nonzero: Rate = cost(Fraction(33), unit="CPU cycles", ge=0, le=1000000,
-                            doc="NAS CG: a nonzero in one product with the matrix")
+                            doc="A product with the matrix of NAS CG takes this long for a "
+                                "nonzero.")
     mg_point: Rate = cost(Fraction(60), unit="CPU cycles", ge=0, le=1000000,
-                          doc="NAS MG: a point that an operation on a grid writes")
+                          doc="NAS MG takes this long for a point that an operation on a grid "
+                              "writes.")
     ft_point: Rate = cost(Fraction(200), unit="CPU cycles", ge=0, le=1000000,
-                          doc="NAS FT: a point in a transform along one axis")
+                          doc="A transform of NAS FT along one axis takes this long for a point.")
     lu_point: Rate = cost(Fraction(15200), unit="CPU cycles", ge=0, le=10000000,
-                          doc="NAS LU: a point in one iteration")
+                          doc="An iteration of NAS LU takes this long for a point.")
     sp_point: Rate = cost(Fraction(9200), unit="CPU cycles", ge=0, le=10000000,
-                          doc="NAS SP: a point in one iteration")
+                          doc="An iteration of NAS SP takes this long for a point.")
     bt_point: Rate = cost(Fraction(24000), unit="CPU cycles", ge=0, le=10000000,
-                          doc="NAS BT: a point in one iteration")
+                          doc="An iteration of NAS BT takes this long for a point.")
     poll_interval: int = cost(20000, ge=0, le=1 << 30,
-                              doc="a program that computes polls after this many; 0: never")
+                              doc="A program that computes polls after this long; with 0 it never "
+                                  "does.")
 
     @classmethod
     def cost_items(cls) -> tuple[str, ...]:

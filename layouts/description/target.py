@@ -5,7 +5,7 @@ from typing import Annotated
 
 from pydantic import model_validator
 
-from ..doors import NICS
+from ..doors import NICS, TOPOLOGIES
 from ..packet import MAX_HEADER_BYTES
 from ..rate import Rate
 from .knob import Section, cost, power_of_two, structure, timing
@@ -26,30 +26,35 @@ MAX_PORTS = 64
 
 class Nic(Section):
     design: Annotated[str, At(NICS)] = structure(
-        "rings", doc="the NIC, by its name, or one's own by its path from the description's "
-                     "folder, './my_nic/design.py'; its own knobs are a section of its name")
+        "rings", doc="The NIC is the one of this name, or that at this path from the description's "
+                     "folder, './my_nic/design.py'; its own knobs are a section of its name.")
     clock_mhz: Rate = cost(Fraction(66), unit="MHz", gt=0, le=1000,
-                           doc="target clock: NIC and host bus; turns cycles into microseconds")
+                           doc="The NIC and the host bus run at this clock; it also turns cycles "
+                               "into microseconds.")
     mtu: int = structure(1024, unit="bytes", ge=64, le=9000, multiple_of=4,
-                         doc="payload a packet carries behind its header; more than 1,024 only of "
-                             "NICs with rings, off the memory bus; up to 1,024 a multiple of 8")
+                         doc="A packet carries at most this payload behind its header. More than "
+                             "1,024 needs a NIC with rings that is not on the memory bus; up to "
+                             "1,024 it is a multiple of 8.")
     send_fifo: int = structure(4096, unit="bytes", ge=128, le=65536,
-                               doc="each lane (PIO window, DMA) of the send FIFO")
-    receive_fifo: int = structure(4096, unit="bytes", ge=128, le=65536, doc="receive FIFO")
+                               doc="Each lane of the send FIFO (PIO window, DMA) holds this much.")
+    receive_fifo: int = structure(4096, unit="bytes", ge=128, le=65536,
+                                  doc="The receive FIFO holds this much.")
     send_ring: int = structure(256, unit="entries", ge=0, le=4096,
-                               doc="descriptors in the host-memory send ring; 0: no ring, where a "
-                                   "VI engine or a processor sends")
+                               doc="The send ring in host memory has this many descriptors. 0 "
+                                   "leaves it out, where a VI engine or a processor sends.")
     receive_ring: int = structure(256, unit="entries", ge=4, le=4096,
-                                  doc="slots in the host-memory receive ring")
+                                  doc="The receive ring in host memory has this many slots.")
     overflow: str = timing("push", unit="", pattern="^(push|drop)$",
-                           doc="receive FIFO full: 'push' back on the link, or 'drop' the packet")
+                           doc="A full receive FIFO pushes back on the link ('push') or drops the "
+                               "packet ('drop').")
     irq_latency: int = timing(20, ge=0, le=65535,
-                              doc="from the NIC's interrupt line to the CPU seeing it")
+                              doc="An interrupt takes this long from the NIC's line to the CPU.")
     processor: str = structure("none", pattern="^(none|serv|picorv32|vexriscv)$",
-                               doc="core of the NIC processor: bit-serial, multi-cycle, pipelined")
+                               doc="The NIC has this processor core: 'serv' is bit-serial, "
+                                   "'picorv32' multi-cycle, 'vexriscv' pipelined.")
     attachment: str = structure("io_bus", pattern="^(io_bus|local_bus|memory_bus)$",
-                                doc="where the NIC is; on 'memory_bus' queues to it are cacheable "
-                                    "and coherent, and it pulls them")
+                                doc="The NIC is attached here. On 'memory_bus' the queues to it "
+                                    "are cacheable and coherent, and it pulls them.")
 
     @model_validator(mode="after")
     def _combinations(self) -> "Nic":
@@ -70,21 +75,22 @@ class Nic(Section):
 
 class Processor(Section):
     memory: int = structure(65536, unit="bytes", ge=1 << 14, le=1 << 20,
-                            doc="NIC memory: firmware, its data, packets")
+                            doc="The NIC memory has this many bytes for firmware, its data and "
+                                "packets.")
     clock_divider: int = timing(1, unit="", ge=1, le=8,
-                                doc="the processor's clock is the target's divided by this")
+                                doc="The processor's clock is the target's divided by this.")
     doorbells: str = cost("queue", unit="", pattern="^(queue|words)$",
-                          doc="doorbells come to the firmware in a hardware 'queue', or as 'words' "
-                              "in NIC memory that it polls")
+                          doc="Doorbells come to the firmware in a hardware 'queue', or as 'words' "
+                              "in NIC memory that it polls.")
     doorbell_queue: int = structure(64, unit="doorbells", ge=4, le=1024,
-                                    doc="doorbells that wait in hardware")
+                                    doc="This many doorbells can wait in hardware.")
     host_access: str = structure("dma", pattern="^(dma|uncached)$",
-                                 doc="how firmware accesses host memory: by the engines' 'dma'; "
-                                     "'uncached': also by loads and stores of the processor, a bus "
-                                     "transaction each")
+                                 doc="Firmware accesses host memory by the engines' 'dma'; with "
+                                     "'uncached' also by loads and stores of the processor, a bus "
+                                     "transaction each.")
     watchdog: int = timing(1 << 20, ge=0, le=(1 << 24) - 1,
-                           doc="awake for this long without a kick, the processor counts as "
-                               "crashed; 0: never")
+                           doc="The processor counts as crashed when it has been awake for this "
+                               "long without a kick; with 0 it never does.")
 
     @model_validator(mode="after")
     def _combinations(self) -> "Processor":
@@ -95,10 +101,11 @@ class Processor(Section):
 
 class Link(Section):
     bytes_per_cycle: Rate = timing(Fraction(2), unit="bytes/cycle", ge=1 / 64, le=8,
-                                   doc="rate of a link, each way")
-    latency: int = timing(4, ge=0, le=65535, doc="time of flight of a link")
+                                   doc="A link carries this much, each way.")
+    latency: int = timing(4, ge=0, le=65535, doc="A flit is on a link for this long.")
     buffer: int = structure(1024, unit="bytes", ge=64, le=65536,
-                            doc="receiver's buffer of a link, all of it credits of the sender")
+                            doc="The receiver of a link has this much buffer, all of it credits of "
+                                "the sender.")
 
     @model_validator(mode="after")
     def _combinations(self) -> "Link":
@@ -107,50 +114,55 @@ class Link(Section):
 
 
 class Switch(Section):
-    ports: int = structure(16, unit="ports", ge=2, le=16, doc="ports of a crossbar")
-    latency: int = timing(4, ge=1, le=65535, doc="from a packet's head arriving to it leaving")
+    ports: int = structure(16, unit="ports", ge=2, le=16, doc="A crossbar has this many ports.")
+    latency: int = timing(4, ge=1, le=65535, doc="A packet's head is in a switch for this long.")
 
 
 class Fabric(Section):
-    nodes: int = structure(2, unit="nodes", ge=2, le=64, doc="nodes on the fabric")
-    topology: str = structure("chain", pattern="^(chain|fat_tree|mesh)$",
-                              doc="'chain': switches in a row; 'fat_tree': two levels; 'mesh': a "
-                                  "switch a node, in rows and columns")
+    nodes: int = structure(2, unit="nodes", ge=2, le=64, doc="The fabric has this many nodes.")
+    topology: Annotated[str, At(TOPOLOGIES)] = structure(
+        "chain", doc="The fabric is switches in a row ('chain'), two levels ('fat_tree'), a switch "
+                     "a node in rows and columns ('mesh'), or the graph in a file, './graph.toml'.")
     switches: int = structure(1, unit="switches", ge=1, le=4,
-                              doc="of a chain: crossbars, joined by one trunk each")
+                              doc="A chain has this many crossbars, joined by one trunk each.")
     uplinks: int = structure(4, unit="trunks", ge=1, le=8,
-                             doc="of a fat tree: its roots; each leaf has a trunk to each")
-    columns: int = structure(2, unit="switches", ge=1, le=16, doc="of a mesh: switches in a row")
+                             doc="A fat tree has this many roots; each leaf has a trunk to each.")
+    columns: int = structure(2, unit="switches", ge=1, le=16,
+                             doc="A mesh has this many switches in a row.")
 
 
 class Node(Section):
     cpus: int = structure(1, unit="CPUs", ge=1, le=MAX_CPUS,
-                          doc="CPUs of a node, each a host port with a tag cache")
+                          doc="A node has this many CPUs, each a host port with a tag cache.")
     nics: int = structure(1, unit="NICs", ge=1, le=MAX_NICS,
-                          doc="NICs of a node, each on an I/O bus of its own and with a wire "
-                              "address of its own")
+                          doc="A node has this many NICs, each on an I/O bus of its own and with a "
+                              "wire address of its own.")
 
 
 class Bus(Section):
-    pio_write: int = timing(4, ge=1, le=4095, doc="first beat of a CPU write to the NIC")
-    pio_read: int = timing(12, ge=2, le=4095, doc="a CPU read from the NIC")
-    burst_beat: int = timing(1, ge=1, le=255, doc="each further beat of a CPU burst")
+    pio_write: int = timing(4, ge=1, le=4095,
+                            doc="The first beat of a CPU's write to the NIC takes this long.")
+    pio_read: int = timing(12, ge=2, le=4095, doc="A CPU's read from the NIC takes this long.")
+    burst_beat: int = timing(1, ge=1, le=255,
+                             doc="Each further beat of a CPU's burst takes this long.")
     pio_width: int = structure(8, unit="bytes", ge=4, le=8,
-                               doc="width of CPU accesses to the NIC, 4 or 8; with 4, 8 bytes take "
-                                   "two transfers")
-    dma_setup: int = timing(6, ge=0, le=4095, doc="arbitration and address phase of a DMA burst")
+                               doc="A CPU's access to the NIC is 4 or 8 bytes wide; with 4, 8 "
+                                   "bytes take two transfers.")
+    dma_setup: int = timing(6, ge=0, le=4095,
+                            doc="Arbitration and address phase of a DMA burst take this long.")
     bytes_per_cycle: Rate = timing(Fraction(8), unit="bytes/cycle", ge=1 / 16, le=8,
-                                   doc="DMA burst rate")
+                                   doc="A DMA burst moves this much.")
     max_burst: int = timing(256, unit="bytes", ge=8, le=4096, multiple_of=8,
-                            doc="longest DMA burst; the bus is held for all of it")
+                            doc="A DMA burst has at most this many bytes; the bus is held for all "
+                                "of it.")
     posted_writes: int = structure(16, unit="beats", ge=2, le=256,
-                                   doc="depth of the CPU's posted-write buffer")
+                                   doc="The CPU's posted-write buffer has this many beats.")
     posted: bool = cost(True, unit="",
-                        doc="whether CPU writes to the NIC are posted; if not, the CPU waits until "
-                            "the NIC has what it wrote")
-    coherent: bool = structure(True, doc="whether DMA sees and changes the CPU's cache; if not, "
-                                         "programs flush lines, and a run in which one forgot to "
-                                         "is stopped")
+                        doc="A CPU's writes to the NIC are posted; if false, the CPU waits until "
+                            "the NIC has what it wrote.")
+    coherent: bool = structure(True,
+                               doc="DMA sees and changes the CPU's cache. If false, programs flush "
+                                   "lines, and a run in which one forgot to is stopped.")
 
     @model_validator(mode="after")
     def _combinations(self) -> "Bus":
@@ -175,19 +187,20 @@ class Bus(Section):
 
 class Memory(Section):
     bytes: int = structure(8 << 20, unit="bytes", ge=1 << 16, le=1 << 27,
-                           doc="host memory of a node")
-    latency: int = timing(8, ge=0, le=4095, doc="from a read burst's address to its first beat")
+                           doc="A node has this much host memory.")
+    latency: int = timing(8, ge=0, le=4095,
+                          doc="A read burst takes this long from its address to its first beat.")
     intervention: int = timing(8, ge=0, le=4095,
-                               doc="of several CPUs: that a line which is dirty in another's cache "
-                                   "takes longer")
+                               doc="A line takes this much longer when another CPU's cache holds "
+                                   "it dirty.")
     upgrade: int = timing(2, ge=2, le=4095,
-                          doc="of several CPUs: a store to a line that others have, too")
+                          doc="A store to a line that other CPUs share takes this long.")
     bytes_per_cycle: Rate = timing(Fraction(8), unit="bytes/cycle", ge=1 / 16, le=32,
                                    holds="word_rate",  # the port counts beats of 8 bytes
-                                   doc="bandwidth of the memory port, CPU and DMA together")
+                                   doc="The memory port moves this much, for CPU and DMA together.")
     width: int = structure(8, unit="bytes", ge=8, le=32,
-                           doc="of a beat of the memory port: of a cache's line so many, of a DMA "
-                               "burst 8")
+                           doc="A beat of a cache line's transfer has this many bytes. A beat of a "
+                               "DMA burst always has 8.")
 
     @model_validator(mode="after")
     def _combinations(self) -> "Memory":
@@ -205,10 +218,15 @@ class Memory(Section):
 
 
 class Faults(Section):
-    drop: float = timing(0.0, unit="probability", ge=0, le=1, doc="a packet vanishes on its uplink")
-    corrupt: float = timing(0.0, unit="probability", ge=0, le=1, doc="a bit of a packet flips")
-    duplicate: float = timing(0.0, unit="probability", ge=0, le=1, doc="a packet is sent twice")
+    drop: float = timing(0.0, unit="probability", ge=0, le=1,
+                         doc="A packet vanishes on its uplink with this probability.")
+    corrupt: float = timing(0.0, unit="probability", ge=0, le=1,
+                            doc="A bit of a packet flips with this probability.")
+    duplicate: float = timing(0.0, unit="probability", ge=0, le=1,
+                              doc="A packet is sent twice with this probability.")
     delay: float = timing(0.0, unit="probability", ge=0, le=1,
-                          doc="a packet, and all behind it, waits faults.delay_cycles")
-    delay_cycles: int = timing(100, ge=0, le=65535, doc="how long a delayed packet waits")
-    seed: int = timing(1, unit="", ge=0, le=(1 << 32) - 1, doc="seed of the fault generators")
+                          doc="A packet, and all behind it, wait faults.delay_cycles with this "
+                              "probability.")
+    delay_cycles: int = timing(100, ge=0, le=65535, doc="A delayed packet waits for this long.")
+    seed: int = timing(1, unit="", ge=0, le=(1 << 32) - 1,
+                       doc="The fault generators start from this seed.")

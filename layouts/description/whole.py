@@ -5,13 +5,13 @@ from typing import Any, Self
 
 from pydantic import ModelWrapValidatorHandler, ValidationInfo, model_validator
 
-from ..doors import LAYERS, NICS, NicDesign
-from ..fabric import topology
+from ..doors import LAYERS, NICS, Named, NicDesign
+from ..fabric import graph_of
 from ..packet import HEADER_BYTES
 from .declared import Declared
 from .draft import Draft
 from .knob import Section
-from .sections import filled, find, owned, owner
+from .sections import filled, find, owned, owner, plugs
 from .target import LONG_PACKET, MAX_PORTS
 
 __all__ = ["Description"]
@@ -101,7 +101,7 @@ class Description(Declared):
         if ports > MAX_PORTS:
             raise ValueError(f"fabric.nodes * node.cpus = {ports}: must be at most {MAX_PORTS}, "
                              "the host ports of a target")
-        topology(self)
+        graph_of(self)
         for line in self.design.needs(self):
             raise ValueError(line)
         return self
@@ -181,6 +181,13 @@ class Description(Declared):
         layers = self._layers()
         return draft.made(lambda tables: type(self).model_validate(tables,
                                                                    context={OWNERS: layers}))
+
+    @property
+    def outside(self) -> tuple[Named, ...]:
+        """The names of the objects from outside on which it depends."""
+        named = [value for section in dict(self).values() for key in plugs(type(section))
+                 if isinstance(value := getattr(section, key), Named)]
+        return tuple(named + [name for name in self._layers().values() if isinstance(name, Named)])
 
     def _layers(self) -> dict[str, str]:
         """The layers whose sections it has, by name."""

@@ -1,4 +1,4 @@
-"""Makes docs/knobs.md from the description: ``python -m nicbed.layouts.docs.knobs``.
+"""Makes docs/reference/knobs.md from the description: ``python -m nicbed.layouts.docs.knobs``.
 
 Without an argument it writes the page; with ``-`` it prints it.
 """
@@ -23,7 +23,7 @@ def markdown() -> str:
     """The page."""
     lines = [
         "What a NIC description may set, and `--set SECTION.KNOB=VALUE`. The defaults are those of "
-        "the NIC `default`. How to use them: [Change a NIC](how-to/change-a-nic.md).", "",
+        "the NIC `default`. How to use them: [Change a NIC](../how-to/change-a-nic.md).", "",
         "Kinds: " + "; ".join(f"*{kind.value}*: {text}" for kind, text in _KIND.items()) + ".", "",
     ]
     section = ""

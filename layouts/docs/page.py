@@ -1,4 +1,5 @@
-"""What the pages made from the declarations have in common: tables, and how they are written."""
+"""Makes the frame of the pages that are made from the declarations: tables, and how they are
+written."""
 
 import sys
 from collections.abc import Sequence
@@ -11,8 +12,8 @@ __all__ = ["command", "page", "place", "register_row", "table", "word_table"]
 
 
 def place(name: str) -> Path:
-    """Where page ``name`` stands."""
-    return Path(__file__).resolve().parents[2] / "docs" / f"{name}.md"
+    """Tells where page ``name`` stands."""
+    return Path(__file__).resolve().parents[2] / "docs" / "reference" / f"{name}.md"
 
 
 def page(name: str, title: str, lines: Sequence[str]) -> str:

@@ -1,4 +1,5 @@
-"""Makes docs/processor.md from the declarations: ``python -m nicbed.layouts.docs.processor``.
+"""Makes docs/reference/processor.md from the declarations:
+``python -m nicbed.layouts.docs.processor``.
 
 Without an argument it writes the page; with ``-`` it prints it.
 """
@@ -59,8 +60,8 @@ def markdown() -> str:
     engines = ", ".join(f"{engine.name} `{MMIO_BASE + ENGINES_BASE + ENGINE_STRIDE * engine:#x}`"
                         for engine in Engine)
     return page("processor", "Registers of the NIC processor", [
-        "[Writing firmware](firmware.md) shows how to use them. In C a register is read by "
-        "`reg_read(NICBED_MMIO_WAIT)`. The constants of a field are, for example, "
+        "[Writing firmware](../tutorials/firmware.md) shows how to use them. In C a register is "
+        "read by `reg_read(NICBED_MMIO_WAIT)`. The constants of a field are, for example, "
         "`NICBED_SEND_WORD_LENGTH_LO_SHIFT` and `_LO_MASK` in the low half of its word, `_HI_` in "
         "the high half, and without either in the whole word.", "",
         "## Memory map of the processor", "",

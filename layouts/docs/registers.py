@@ -1,4 +1,5 @@
-"""Makes docs/registers.md from the declarations: ``python -m nicbed.layouts.docs.registers``.
+"""Makes docs/reference/registers.md from the declarations:
+``python -m nicbed.layouts.docs.registers``.
 
 Without an argument it writes the page; with ``-`` it prints it.
 """

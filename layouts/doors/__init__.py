@@ -28,6 +28,12 @@ __all__ = ["CORES", "LAYERS", "NICS", "TOPOLOGIES", "Core", "Door", "DoorError",
            "Named", "NicDesign", "Origin", "Topology", "TraceBlock"]
 
 NICS = Door("NIC design", "nicbed.nics", ["rings = nicbed.rtl.nic.design:DESIGN"], NicDesign)
-LAYERS = Door("layer", "nicbed.layers", [], Layer)
+LAYERS = Door("layer", "nicbed.layers", [
+    f"{name} = nicbed.host.{name}.layer:LAYER"
+    for name in ("am", "via", "gm", "fm", "mpl", "tcp", "mpi", "rpc", "raw")], Layer)
 CORES = Door("core", "nicbed.cores", [], Core)
-TOPOLOGIES = Door("topology", "nicbed.topologies", [], Topology)
+TOPOLOGIES = Door("topology", "nicbed.topologies", [
+    "chain = nicbed.layouts.topologies.chain:CHAIN",
+    "fat_tree = nicbed.layouts.topologies.fat_tree:FAT_TREE",
+    "mesh = nicbed.layouts.topologies.mesh:MESH",
+], Topology, {".toml": "nicbed.layouts.topologies.graph_file:read"})

@@ -5,6 +5,7 @@ entry points, read when it is asked for. Nothing of what is installed is looked 
 is asked for that is not built in, or all of them are.
 """
 
+import importlib
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,7 +19,8 @@ from .lazy import resolved
 from .loading import load_file, said, shown
 from .sources import digest, files_of, module_file
 
-__all__ = ["BUILT_IN", "Door", "DoorError", "Found", "Named", "Origin"]
+__all__ = ["BUILT_IN", "COPIES", "ENTRY_POINT", "PATH", "Door", "DoorError", "Found", "Named",
+           "Origin"]
 
 T = TypeVar("T")
 
@@ -99,11 +101,22 @@ class Named(str):
 
     __hash__ = str.__hash__
 
+    @property
+    def identity(self) -> str:
+        """What a key of anything that depends on the object holds of it: the same wherever its
+        files lie, another one as soon as their bytes are others."""
+        return f"{self.door.group} {self} {self.digest}"
+
+    @property
+    def folder(self) -> Path | None:
+        """The folder of the file; None of one that an entry point brings."""
+        return Path(self.reference).parent if self.origin.kind == PATH else None
+
     def __deepcopy__(self, memo: object) -> "Named":
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _again, (self.door.group, self.reference, self.digest)
+        return _again, (self.door.home, self.door.group, self.reference, self.digest)
 
 
 class Door(Generic[T]):
@@ -119,6 +132,8 @@ class Door(Generic[T]):
         The objects that are built in, as lines ``name = module:object``.
     base
         Of what the objects are instances. A class of that kind is instantiated without arguments.
+    home
+        The module that has the door, which another process imports for it.
     readers
         Functions that make an object out of a file of another kind: a suffix, and "module:function"
         called with the file's path.
@@ -126,8 +141,10 @@ class Door(Generic[T]):
 
     def __init__(self, kind: str, group: str, builtin: Sequence[str],
                  base: type[T] | tuple[type[T], ...],
-                 readers: Mapping[str, str] | None = None) -> None:
+                 readers: Mapping[str, str] | None = None, *,
+                 home: str = "nicbed.layouts.doors") -> None:
         self.kind = kind
+        self.home = home
         self.group = group
         self._base = base
         self._readers = dict(readers or {})
@@ -203,6 +220,11 @@ class Door(Generic[T]):
     def names(self) -> list[str]:
         """All names: built in, then of entry points, then of what was loaded by path."""
         return list(dict.fromkeys([*self._builtin, *self._entries, *self._loaded]))
+
+    def present(self) -> list[T]:
+        """The objects that are built in, and those from outside that were asked for so far."""
+        return [*map(self._get_own, self._builtin),
+                *(cast(T, one.plugin) for same in self._loaded.values() for one in same.values())]
 
     def found(self) -> list[Found[T]]:
         """All objects, none of them loaded for it. One that cannot be loaded is among them: its
@@ -354,9 +376,16 @@ class Door(Generic[T]):
 _DOORS: dict[str, Door[Any]] = {}
 
 
-def _again(group: str, reference: str, hashed: str) -> Named:
-    """A :class:`Named` in another process, whose sources must be the same."""
-    found = _DOORS[group].resolve(reference)
+COPIES: list[Path] = []
+"""Folders with sources of objects that came from another machine, in folders of their digests."""
+
+
+def _again(home: str, group: str, reference: str, hashed: str) -> Named:
+    """A :class:`Named` in another process, whose sources must be the same: those that it was made
+    of, or a copy."""
+    importlib.import_module(home)
+    copy = next((copies / hashed for copies in COPIES if (copies / hashed).is_dir()), None)
+    found = _DOORS[group].resolve(str(copy / Path(reference).name) if copy else reference)
     if found.digest != hashed:
         raise DoorError(f"{found}: {found.origin.text} has changed since it was named")
     return found

@@ -1,55 +1,102 @@
-"""A layer: what a user writes to plug a communication layer in."""
+"""A communication layer as one object: what a user writes to plug one in. The folder of a layer has
+it in ``layer.py`` as ``LAYER``."""
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable
+from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any
+
+from .lazy import resolved
 
 if TYPE_CHECKING:
     from ..description import Description, Section
+    from ..packet import Protocol
+    from ..trace import Activity
 
 __all__ = ["Layer"]
 
 
-def _no_needs(description: "Description") -> Iterable[str]:
+def _no_needs(description: "Description", name: str) -> Iterable[str]:
     return ()
+
+
+def _itself(description: "Description") -> "Description":
+    return description
 
 
 @dataclass(frozen=True)
 class Layer:
-    """A communication layer, by its name in ``--layer``.
+    """A communication layer: what the testbed has to know of it, all in one place.
+
+    Objects of host programs are given as strings ``"module:name"``, which are imported when they
+    are first needed, or as the objects themselves.
 
     Attributes
     ----------
     name
-        Small letters, digits, underscores; also that of its section of knobs.
+        As ``--layer`` takes it.
     title
-        One line for ``nicbed list``.
+        A line for ``nicbed list``.
     knobs
-        The section of its own knobs, ``[name]``, all of kind cost; None for none.
+        Its section of a description, which has its name.
+    sections
+        Names of further sections that its programs read: those of a layer below.
     costs
-        Its paths: what each takes, in items of :class:`~nicbed.layouts.description.Cpu`.
+        The module of its paths.
     activities
-        Names of its own activities of host programs, whose marks time lines show, and what each
-        brackets.
+        The activities that its marks bracket.
     protocol
-        Its number in the header of packets, if it has one.
+        The protocols of its packets.
     drivers
-        The kinds of NIC drivers on which it can live, best first: classes, or "module:Class".
+        The kinds of driver on which it can live, best first.
+    below
+        ``below(description)`` is the name of the layer on which it runs, whose needs are its own;
+        None: it drives the NIC itself.
+    chosen_by
+        The knob by which the layer below is chosen.
     needs
-        Called with a description, gives one line for each rule of the layer that it breaks.
+        ``needs(description, name)`` gives a line for each rule that the description breaks; the
+        line calls the layer ``name``.
+    needs_of_exchange
+        The same for programs each of whose messages must arrive once, as those of benchmarks.
+    flushes
+        Whether it flushes cache lines where the bus is not coherent, under this description; None:
+        never.
+    settle
+        ``settle(description)`` is the description with what the layer decides where knobs leave it
+        open.
     endpoint
-        The class of a side of an exchange, or "module:Class".
+        Its :class:`~nicbed.host.endpoint.Endpoint`; empty: it has none.
     background
-        What the runtime starts on each node where the layer runs, or "module:function".
+        What the runtime starts beside the programs of a run: ``background(description)`` is a
+        :class:`nicbed.host.background.Background`, or None: that of a layer that is built in, if
+        its knobs are as usual. Empty: nothing.
     """
 
     name: str
     title: str
+    _: KW_ONLY
     knobs: "type[Section] | None" = None
-    costs: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    activities: Mapping[str, str] = field(default_factory=dict)
-    protocol: int | None = None
-    drivers: tuple[type | str, ...] = ()
-    needs: "Callable[[Description], Iterable[str]]" = _no_needs
-    endpoint: type | str | None = None
-    background: Callable[..., Any] | str | None = None
+    sections: tuple[str, ...] = ()
+    costs: str = ""
+    activities: "tuple[Activity, ...]" = ()
+    protocol: "tuple[Protocol, ...]" = ()
+    drivers: tuple[Any, ...] = ()
+    below: "Callable[[Description], str] | None" = None
+    chosen_by: str = ""
+    needs: "Callable[[Description, str], Iterable[str]]" = _no_needs
+    needs_of_exchange: "Callable[[Description, str], Iterable[str]]" = _no_needs
+    flushes: "Callable[[Description], bool] | None" = None
+    settle: "Callable[[Description], Description]" = _itself
+    endpoint: Any = ""
+    background: Any = ""
+
+    @property
+    def endpoint_class(self) -> Any:
+        """The class of its endpoints; None: it has none."""
+        return resolved(self.endpoint) if self.endpoint else None
+
+    @property
+    def own_sections(self) -> tuple[str, ...]:
+        """Names of the sections of a description that its programs read, beside those of the node
+        and of what joins the nodes."""
+        return (*self.sections, self.name) if self.knobs else self.sections

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from ...host.nic.kinds import Driver  # pyright: ignore[reportMissingImports]
     from ...host.port.node import Node
-    from ...rtl.node.nic_side import NicSide  # pyright: ignore[reportMissingImports]
+    from ...rtl.node.nic_side import NicSide
     from ..description import Description, Section
 
 __all__ = ["NicDesign"]
@@ -79,8 +79,9 @@ class NicDesign:
         first."""
         return ()
 
-    def driver(self, node: "Node") -> "Driver":
-        """The driver of the NIC of ``node``: of one of :meth:`kinds`."""
+    def driver(self, node: "Node", kind: type) -> "Driver":
+        """The driver of the NIC of ``node`` that is of ``kind``, one of :meth:`kinds`. It is made
+        once for each NIC (:meth:`.Node.nic_driver`)."""
         raise NotImplementedError(f"NIC design {self.name} has no driver()")
 
     def needs(self, description: "Description") -> Iterable[str]:

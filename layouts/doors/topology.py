@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ..description import Description, Section
-    from ..fabric import Topology as Graph
+    from ..fabric import Graph
 
 __all__ = ["Topology"]
 

@@ -92,7 +92,7 @@ class BoardCore(wiring.Component):
 
     @property
     def shared(self) -> bool:
-        """Whether two nodes share one copy of a node's logic."""
+        """Tells whether two nodes share one copy of a node's logic."""
         return self._turn is not None
 
     def elaborate(self, platform: object) -> Module:

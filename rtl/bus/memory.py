@@ -91,7 +91,7 @@ class HostMemory(wiring.Component):
 
     @property
     def kind(self) -> str:
-        """Which implementation."""
+        """The implementation."""
         return self._kind
 
     def elaborate(self, platform: object) -> Module:

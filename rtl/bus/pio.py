@@ -105,6 +105,6 @@ class LastWrite:
                          self.data.eq(port.data), self.process.eq(port.process)]
 
     def by(self, owner: ValueLike) -> Value:
-        """Whether process ``owner`` made the write, or process 0, the kernel, which may always
-        write."""
+        """Tells whether process ``owner`` made the write, or process 0, the kernel, which may
+        always write."""
         return (self.process == 0) | (self.process == owner)

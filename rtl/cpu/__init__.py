@@ -2,14 +2,15 @@
 
 In the order in which to read:
 
-- :mod:`.port_members`: What a host port is to its neighbours and to the parts of its control
+- :mod:`.port_members`: The ports and parameters of a host port
 - :mod:`.host_port`: The host port: executes what a host program spends time on
-- :mod:`.execution`: What the parts of its control share while it executes an entry
+- :mod:`.execution`: Blocks and signals that the parts of a host port's control share while it
+  executes an entry
 - :mod:`.executor`: Execution of a host port's operations: the parts of its control, one method for
   each operation
 - :mod:`.poll`: The checks of a host port's poll: how it reads one of its watches
 - :mod:`.spin`: A port that spins on a kept word: what its checks do to it, and the leap over them
-- :mod:`.state`: What a host port is doing with its entry
+- :mod:`.state`: The states in which a host port is with its entry
 - :mod:`.kept_words`: The words that a spinning CPU has read and keeps: one for each watch of a poll
 - :mod:`.tag_cache`: The CPU's cache without data: the lines it holds, and its traffic on the memory
   port

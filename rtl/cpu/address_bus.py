@@ -1,4 +1,4 @@
-"""What the caches of a node's CPUs tell each other: address phases, and stores that have ended."""
+"""Carries between the caches of a node's CPUs: address phases, and stores that have ended."""
 
 from typing import Any
 
@@ -20,7 +20,7 @@ them from the next cycle on."""
 
 
 def covers(stored: Any, line: Value, line_bits: int) -> Value:
-    """Whether ``stored`` ends a store to some byte of the ``line`` (its number)."""
+    """Tells whether ``stored`` ends a store to some byte of the ``line`` (its number)."""
     return stored.valid & (stored.first[line_bits:] <= line) & (line <= stored.last[line_bits:])
 
 

@@ -174,12 +174,12 @@ class CoherentCache(wiring.Component):
 
     @property
     def block_stores(self) -> bool:
-        """Whether there are block stores."""
+        """True if there are block stores."""
         return self._block_stores
 
     @property
     def coherent(self) -> bool:
-        """Whether the NIC is on the memory bus."""
+        """Tells whether the NIC is on the memory bus."""
         return self._coherent
 
     def elaborate(self, platform: object) -> Module:

@@ -1,4 +1,4 @@
-"""What the parts of a host port's control share while it executes an entry: blocks and signals."""
+"""Blocks and signals that the parts of a host port's control share while it executes an entry."""
 
 from amaranth.hdl import Module, Signal, Value
 from amaranth.utils import ceil_log2
@@ -84,5 +84,5 @@ class Execution:
         self.accesses = Signal() if port.block_stores else cache.valid
 
     def flag(self, flag: Flag) -> Value:
-        """Whether the entry has the flag."""
+        """Tells whether the entry has the flag."""
         return (self.entry.flags & flag.value).any()

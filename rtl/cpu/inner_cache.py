@@ -132,8 +132,8 @@ class InnerCache(wiring.Component):
         write = tags.write_port()
 
         def look(address: Value) -> tuple[Value, Value, Value]:
-            """Whether there is a line in the slot of that at ``address``, its tag, and that of
-            ``address``."""
+            """Tells whether there is a line in the slot of that at ``address``, its tag, and that
+            of ``address``."""
             port = tags.read_port(domain="comb")
             m.d.comb += port.addr.eq(address[line_bits:][:index_bits])
             return (port.data.held & (port.data.epoch == epoch), port.data.tag,

@@ -1,4 +1,4 @@
-"""What a host port is to its neighbours and to the parts of its control: members, parameters."""
+"""The ports and parameters of a host port."""
 
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
@@ -185,17 +185,17 @@ class PortMembers(wiring.Component):
 
     @property
     def owned_swaps(self) -> bool:
-        """Whether a CAS is done in the cache."""
+        """Tells whether a CAS is done in the cache."""
         return self._owned_swaps
 
     @property
     def block_stores(self) -> bool:
-        """Whether there are block stores."""
+        """Tells whether there are block stores."""
         return self._block_stores
 
     @property
     def flushes(self) -> bool:
-        """Whether the bus is not coherent."""
+        """Tells whether the bus is not coherent."""
         return self._flushes
 
     @property
@@ -205,5 +205,5 @@ class PortMembers(wiring.Component):
 
     @property
     def coherent(self) -> bool:
-        """Whether the NIC is on the memory bus."""
+        """Tells whether the NIC is on the memory bus."""
         return self._coherent

@@ -1,4 +1,4 @@
-"""What a host port is doing with its entry."""
+"""The states in which a host port is with its entry."""
 
 from amaranth.lib import enum
 

@@ -189,12 +189,12 @@ class TagCache(wiring.Component):
 
     @property
     def coherent(self) -> bool:
-        """Whether a store to a clean line is a transaction."""
+        """Tells whether a store to a clean line is a transaction."""
         return self._coherent
 
     @property
     def flushes(self) -> bool:
-        """Whether the bus is not coherent."""
+        """Tells whether the bus is not coherent."""
         return self._flushes
 
     def elaborate(self, platform: object) -> Module:

@@ -4,7 +4,8 @@ In the order in which to read:
 
 - :mod:`.fabric`: The fabric: everything between the nodes' NICs
 - :mod:`.link`: A link: one direction of a cable, from the sender's end to the receiver's buffer
-- :mod:`.routing`: How a switch reads a packet's route: the output that it names, and what remains
+- :mod:`.routing`: Reads a packet's route in a switch: the output that it names, and what remains of
+  it
 - :mod:`.switch`: A crossbar switch: source routes, wormhole, round-robin
 - :mod:`.faults`: Injected faults on a link: packets lost, corrupted, duplicated or delayed
 """

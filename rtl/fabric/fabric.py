@@ -4,7 +4,7 @@ from amaranth.hdl import Cat, Module
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from ...layouts.fabric import SWITCH_PIPELINE, Topology
+from ...layouts.fabric import SWITCH_PIPELINE, Graph
 from ...layouts.trace import Block
 from ..parts.event import EventPort
 from ..parts.flit import FlitStream
@@ -17,7 +17,7 @@ __all__ = ["Fabric"]
 
 
 class Fabric(wiring.Component):
-    """Links, switches and fault injectors that join the nodes of a :class:`Topology`.
+    """Links, switches and fault injectors that join the nodes of a :class:`Graph`.
 
     Each node has an uplink, with a fault injector before it, and a downlink; each trunk is two
     links, one each way. Unused ports of a switch have no hardware.
@@ -31,7 +31,7 @@ class Fabric(wiring.Component):
 
     Parameters
     ----------
-    topology : :class:`Topology`
+    topology : :class:`Graph`
         Switches, and where the nodes are on them.
     buffer : :class:`int`
         Receiver's buffer of each link, in bytes.
@@ -65,14 +65,14 @@ class Fabric(wiring.Component):
     Raises
     ------
     TypeError
-        ``topology`` is no :class:`Topology`.
+        ``topology`` is no :class:`Graph`.
     ValueError
         A node or a trunk is at a port that does not exist or is in use.
     """
 
-    def __init__(self, *, topology: Topology, buffer: int, mtu: int = 1024) -> None:
-        if not isinstance(topology, Topology):
-            raise TypeError(f"topology must be a Topology, not {topology!r}")
+    def __init__(self, *, topology: Graph, buffer: int, mtu: int = 1024) -> None:
+        if not isinstance(topology, Graph):
+            raise TypeError(f"topology must be a Graph, not {topology!r}")
         taken = set()
         for place in [*topology.places, *(end for trunk in topology.trunks for end in trunk)]:
             switch, port = place
@@ -113,7 +113,7 @@ class Fabric(wiring.Component):
         })
 
     @property
-    def topology(self) -> Topology:
+    def topology(self) -> Graph:
         return self._topology
 
     @property

@@ -1,4 +1,4 @@
-"""How a switch reads a packet's route: the output that it names, and what remains of it."""
+"""Reads a packet's route in a switch: the output that it names, and what remains of it."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -89,5 +89,5 @@ def _displacement(word: Value) -> tuple[Value, Value]:
 
 
 def routes(routing: Routing, words: Sequence[Value]) -> PortRoutes | DisplacementRoutes:
-    """What reads the routes of ``words`` as ``routing`` says."""
+    """Makes what reads the routes of ``words`` as ``routing`` says."""
     return (PortRoutes if routing is Routing.PORTS else DisplacementRoutes)(words)

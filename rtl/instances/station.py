@@ -117,7 +117,7 @@ class Station(wiring.Component):
 
     @property
     def description(self) -> Description:
-        """What it was made from."""
+        """The description that it was made from."""
         return self._description
 
     def elaborate(self, platform: object) -> Module:

@@ -5,8 +5,8 @@ In the order in which to read:
 - :mod:`.nic`: The network interface: registers, send and receive FIFOs with their windows and DMA
   engines
 - :mod:`.attachment`: The slot of the NIC for what is attached to it: a VI engine, a processor
-- :mod:`.pio_map`: What software reaches by PIO: registers, windows and pages, joined to the
-  blocks they are of
+- :mod:`.pio_map`: Joins what software reaches by PIO (registers, windows, pages) to the blocks that
+  have it
 - :mod:`.crc`: CRC-32 of a packet: appended by the sender, checked and stripped by the receiver
 - :mod:`.packet_merge`: Joins streams of packets into one, a whole packet at a time
 - :mod:`.protocol_split`: Splits received packets by protocol

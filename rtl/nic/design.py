@@ -9,6 +9,8 @@ if TYPE_CHECKING:
     from amaranth.hdl import Signal
     from amaranth.lib import wiring
 
+    from ...host.nic.kinds import Driver
+    from ...host.port.node import Node
     from ...layouts.description import Description
     from ...layouts.trace import Block
     from ..node.nic_side import NicSide
@@ -45,6 +47,12 @@ class Rings(NicDesign):
 
     def event_blocks(self, nic: "wiring.Component") -> "tuple[Block, ...]":
         return cast("Nic", nic).event_sources
+
+    def kinds(self, description: "Description") -> tuple[type, ...]:
+        return resolved("nicbed.host.nic.offers:kinds")(description)
+
+    def driver(self, node: "Node", kind: type) -> "Driver":
+        return resolved("nicbed.host.nic.offers:driver")(node, kind)
 
 
 DESIGN = Rings()

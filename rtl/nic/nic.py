@@ -102,7 +102,7 @@ class Nic(wiring.Component):
 
     @property
     def description(self) -> Description:
-        """What it was made from."""
+        """The description that it was made from."""
         return self._description
 
     @property

@@ -1,4 +1,4 @@
-"""What software reaches by PIO: registers, windows and pages, joined to the blocks they are of."""
+"""Joins what software reaches by PIO (registers, windows, pages) to the blocks that have it."""
 
 from typing import Protocol
 
@@ -37,7 +37,7 @@ _RING_REGISTERS = tuple(register for register in REGISTERS
 
 
 class _Nic(Protocol):
-    """What the map joins of a NIC."""
+    """The blocks of a NIC that the map joins."""
 
     pio: wiring.PureInterface
     link: wiring.PureInterface
@@ -164,7 +164,7 @@ class PioMap:
 
     def packets(self, send: SendWindow, send_dma: SendDma | NoSendDma, receive: ReceiveFifo,
                 receive_dma: ReceiveDma) -> None:
-        """What is counted of packets, and the interrupts."""
+        """Joins the counts of packets, and the interrupts."""
         nic, file = self._nic, self._file
         values, counts, tx = file.values, file.counts, nic.link.tx
         error = Signal()

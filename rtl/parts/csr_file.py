@@ -97,7 +97,7 @@ class CsrFile(wiring.Component):
 
     @property
     def registers(self) -> tuple[Register, ...]:
-        """What there is."""
+        """All registers."""
         return self._registers
 
     def elaborate(self, platform: object) -> Module:

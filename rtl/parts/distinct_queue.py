@@ -80,7 +80,7 @@ class DistinctQueue(wiring.Component):
 
     @property
     def items(self) -> int:
-        """How many numbers there are."""
+        """Returns how many numbers there are."""
         return self._items
 
     def elaborate(self, platform: object) -> Module:

@@ -29,8 +29,9 @@ __all__ = ["Engine"]
 class Engine(wiring.Component):
     """Doorbells, work queues, scheduler, sender, receiver, translation and completion of VIs.
 
-    docs/architecture.md shows the path of a message through them. The docstring of each block gives
-    its latency. Reset: for ``via.vis`` cycles the states of all VIs are swept to closed.
+    docs/explanation/architecture.md shows the path of a message through them. The
+    docstring of each block gives its latency. Reset: for ``via.vis`` cycles the states of all VIs
+    are swept to closed.
 
     Parameters
     ----------

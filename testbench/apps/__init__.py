@@ -5,7 +5,8 @@ In the order in which to read:
 - :mod:`.measurement`: Runs a program over Split-C, compares its answer, and splits its time into
   phases
 - :mod:`.report`: Tables and plot of such a run
-- :mod:`.needs`: What a program's data need of the target
+- :mod:`.needs`: Finds what a program's data need of the target: host memory, and entries of the
+  translation table
 - :mod:`.nas`: The NAS kernels: their runs and their reports
 """
 
@@ -72,7 +73,7 @@ class App:
 
     @property
     def job(self) -> str:
-        """What runs it in the simulator's process."""
+        """Returns what runs it in the simulator's process."""
         return f"{self._package}.measurement:run"
 
     @property
@@ -157,8 +158,8 @@ def fitted(app: App, given: Mapping[str, Any], description: Description, asked: 
 
 
 def outlook(app: App, found: Mapping[str, Any], description: Description, sim: str) -> str:
-    """What a run with all parameters ``found`` on back end ``sim`` will take, if it is a kernel's;
-    "" if that is little."""
+    """Returns what a run with all parameters ``found`` on back end ``sim`` will take, if it is a
+    kernel's; "" if that is little."""
     if app.layer != "mpi":
         return ""
     from ...host.apps.nas import kernels

@@ -1,4 +1,5 @@
-"""What a program's data need of the target: host memory, and entries of the translation table."""
+"""Finds what a program's data need of the target: host memory, and entries of the translation
+table."""
 
 from collections import Counter
 from collections.abc import Container, Iterable
@@ -15,7 +16,7 @@ MOST_NODES = 64
 
 @dataclass(frozen=True)
 class Need:
-    """That a knob, a power of two, is at least ``least``.
+    """A requirement: a knob, a power of two, is at least ``least``.
 
     Attributes
     ----------
@@ -60,7 +61,7 @@ class Need:
         return int(getattr(getattr(description, self.section), self.key))
 
     def remedy(self, description: Description) -> str:
-        """What makes the data fit."""
+        """Returns what makes the data fit."""
         if self.least <= self.most:
             return f"try --set {self.knob}={self.enough}, or less data"
         found = None if self.kernel is None else _nodes(self.kernel, description)
@@ -93,7 +94,7 @@ def of_memory(name: str, data: int, description: Description, kernel: Any = None
 
 
 def of_kernel(name: str, kernel: Any, description: Description) -> list[Need]:
-    """What ``kernel`` needs, with the buffers of MPI.
+    """Returns what ``kernel`` needs, with the buffers of MPI.
 
     Raises
     ------

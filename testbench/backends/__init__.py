@@ -5,7 +5,7 @@ In the order in which to read:
 - :mod:`.session`: From the command line's process to the simulator's and back: a job in, its result
   out
 - :mod:`.entry`: In the process of a back end: executes a job and stores its result
-- :mod:`.backend`: What a lab needs of a back end
+- :mod:`.backend`: The protocol by which :class:`~nicbed.testbench.lab.Lab` uses a back end
 - :mod:`.switches`: Settings of a target for one run, made while it is in reset
 - :mod:`.environment`: The environment of a simulator process with cocotb
 - :mod:`.simulated`: Inside the simulator: the one cocotb test, which executes a job

@@ -1,4 +1,4 @@
-"""What :class:`~nicbed.testbench.lab.Lab` needs of a back end."""
+"""The protocol by which :class:`~nicbed.testbench.lab.Lab` uses a back end."""
 
 from collections.abc import Callable, Sequence
 from typing import Protocol

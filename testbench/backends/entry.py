@@ -77,7 +77,7 @@ class _Reports:
 
 
 class _Errors:
-    """What programs write to standard error takes the same way."""
+    """Sends what programs write to standard error the same way."""
 
     def __init__(self, reports: _Reports) -> None:
         self._reports = reports

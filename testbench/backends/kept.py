@@ -29,7 +29,7 @@ Key = tuple[tuple[str, ...], frozenset[tuple[str, str]]]
 
 
 def possible() -> bool:
-    """Whether simulators can be kept on this system: it needs Linux's ways with processes."""
+    """Tells whether simulators can be kept on this system: it needs Linux's ways with processes."""
     return sys.platform.startswith("linux")
 
 
@@ -52,8 +52,8 @@ class KeptSimulator:
 
     @property
     def alive(self) -> bool:
-        """Whether the process can take a job. To a fork of this process it is
-        dead, as it is no child."""
+        """Tells whether the process can take a job. To a fork of this process it is dead, as it is
+        no child."""
         return self._process.poll() is None
 
     def start(self, place: Path, environment: Mapping[str, str], *descriptors: int,

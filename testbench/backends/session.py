@@ -165,7 +165,7 @@ def _build_errors() -> Iterator[None]:
 
 @dataclass(frozen=True)
 class _Launch:
-    """How to start a job's process, and further data for its job."""
+    """The command that starts a job's process, and further data for its job."""
 
     command: list[str]
     environment: dict[str, str]

@@ -1,97 +1,109 @@
 """Latency: half the round trip of equal messages, the same buffers throughout."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from ...host.port.node import Node
 from ...layouts.description import Description
-from . import ONE_WAY
+from ...layouts.doors import LAYERS
+from . import get
+from .benchmark import Benchmark, Tell
+from .common.headline import Headline, Series
 from .common.latencies import Latencies, faster_than_light
-from .common.programs import ARRIVED, SINK, programs, stamp, ticks_between
-from .common.transfers import BulkParty, sizes
+from .common.transfers import sizes
+from .fields import Outcome, figure, setting
+from .one_way.exchange import measure_trips
 
-__all__ = ["LARGEST", "draw", "evaluate", "headline", "measure", "parameters", "series", "tables",
+__all__ = ["LARGEST", "Latency", "LatencyParameters", "LatencyResults", "carried", "lengths",
            "trips_of"]
 
 LARGEST = 32 << 10
-WORDS = 16
-"""Most bytes that an active message carries as words; longer messages are stores."""
 REPORT = Latencies("Latency: half the round trip of equal messages", "n", sizes=True,
                    chosen=("4", "64", "1024", "4096", "32768"))
-tables = REPORT.tables
-draw = REPORT.draw
-headline = REPORT.headline
-series = REPORT.series
 
 
-def parameters(description: Description) -> dict[str, Any]:
-    """4 B to 32 KB, eight round trips of each size after two that warm up."""
-    return {"sizes": sizes(min(LARGEST, description.memory.bytes // 16)), "trips": 8, "warm": 2}
+@dataclass(frozen=True)
+class LatencyParameters:
+    """Eight round trips of each size after two that warm up."""
+
+    sizes: Sequence[int] = setting([4], "bytes of a message", unit="bytes")
+    trips: int = setting(8, "round trips that count, of each size")
+    warm: int = setting(2, "round trips before them")
 
 
-async def measure(lab: Any, layer: str, parameters: Mapping[str, Any], tell: Any) -> dict[str, Any]:
-    """One run for each size."""
-    measure_trips = trips_of(layer)
-    found = {}
-    for index, size in enumerate(parameters["sizes"]):
-        tell(f"{size} bytes", index, len(parameters["sizes"]))
-        found[size] = await measure_trips(lab, size, parameters["trips"], parameters["warm"])
-    return {"latency": found}
+@dataclass(frozen=True)
+class LatencyResults:
+    """Half round trips."""
+
+    half: Mapping[str, Mapping[str, float]] = figure(
+        "cycles", "half the mean round trip, by what was varied and by the bytes of a message")
 
 
-def trips_of(layer: str) -> Any:
-    """The function that measures round trips on ``layer``: ``async f(lab, size, count, warm)``."""
-    if layer == "via":
-        from .via.pingpong import measure_trips
-        return measure_trips
-    if layer in ONE_WAY:
-        from .one_way.exchange import trips_on
-        return trips_on(layer)
-    return measure_messages
+def lengths(description: Description) -> list[int]:
+    """Powers of two from 4 B to 32 KB, as far as memory goes."""
+    return sizes(min(LARGEST, description.memory.bytes // 16))
 
 
-async def measure_messages(lab: Any, size: int, count: int, warm: int) -> dict[str, Any]:
-    """Round trips of active messages of ``size`` bytes: requests of up to four words, or stores, in
-    both directions; replies carry no data."""
-
-    class Sides(BulkParty):
-        def send(self, peer: int) -> Any:
-            address = self.peer(peer)
-            if size <= WORDS:
-                return self.am.request(address, SINK, *range(size // 4))
-            return self.am.store_async(address, self.source, self.target, size, ARRIVED)
-
-        async def await_message(self, number: int) -> None:
-            await self.am.wait(lambda: self.requests + self.answers >= number)
-
-    async def client(node: Node) -> Any:
-        party = Sides(node)
-        await party.am.enable()
-        times = []
-        for number in range(1, warm + count + 1):
-            start = stamp(node)
-            await party.send(1)
-            await party.await_message(number)
-            times.append((start, stamp(node)))
-        await party.am.disable()
-        return times[warm:]
-
-    async def server(node: Node) -> None:
-        party = Sides(node)
-        await party.am.enable()
-        for number in range(1, warm + count + 1):
-            await party.await_message(number)
-            await party.send(0)
-        await party.am.disable()
-
-    run = await lab.run(programs(lab.description.fabric.nodes, {0: client, 1: server}))
-    return {"trips": [ticks_between(*pair) for pair in run.results[0]]}
+def carried(chosen: Sequence[int], layer: str, description: Description) -> list[int]:
+    """Those of the ``chosen`` sizes that a message of ``layer`` can have."""
+    most = LAYERS.get(layer).endpoint_class.largest(description)
+    return [size for size in chosen if most is None or size <= most]
 
 
-def evaluate(raw: Mapping[str, Any], description: Description, parameters: Mapping[str, Any]
-             ) -> dict[str, Any]:
-    """Latency over size; with VIA also its legs."""
-    found = REPORT.evaluate(raw)
-    found["checks"].append(faster_than_light(
-        raw, description.link.bytes_per_cycle, lambda size: size))
-    return found
+def trips_of(layer: str) -> Callable[..., Coroutine[Any, Any, dict[str, Any]]]:
+    """What measures round trips on ``layer``: ``async f(lab, size, count, warm, *, trace=False)``.
+    """
+    part = get("latency").module(layer).bench
+    return lambda lab, *how, **more: part.trips(lab, layer, *how, **more)
+
+
+class Latency(Benchmark):
+    """Latency over any layer whose endpoints exchange messages."""
+
+    name = "latency"
+    title = "half the round trip of equal messages over sizes"
+    Parameters = LatencyParameters
+    Results = LatencyResults
+
+    def parameters(self, description: Description) -> LatencyParameters:
+        """4 B to 32 KB."""
+        return LatencyParameters(lengths(description))
+
+    async def measure(self, lab: Any, layer: str, parameters: LatencyParameters, tell: Tell
+                      ) -> dict[str, Any]:
+        """One run for each size; none for what is longer than the layer's messages."""
+        found = {}
+        chosen = carried(parameters.sizes, layer, lab.description)
+        for index, size in enumerate(chosen):
+            tell(f"{size} bytes", index, len(chosen))
+            found[size] = await self.trips(lab, layer, size, parameters.trips, parameters.warm)
+        return {"latency": found}
+
+    async def trips(self, lab: Any, layer: str, size: int, count: int, warm: int, *,
+                    trace: bool = False) -> dict[str, Any]:
+        """``count`` round trips of ``size`` bytes after ``warm`` ones."""
+        return await measure_trips(lab, size, count, warm, layer=layer, trace=trace)
+
+    def evaluate(self, raw: Any, description: Description, parameters: LatencyParameters
+                 ) -> Outcome:
+        """Latency over size, and its legs where runs are traced."""
+        found = REPORT.evaluate(raw)
+        found["checks"].append(faster_than_light(
+            raw, description.link.bytes_per_cycle, lambda size: size))
+        return Outcome(**{**found, "results": LatencyResults(**found["results"])})
+
+    def tables(self, document: Mapping[str, Any]) -> list[Any]:
+        """Half round trips, one row for each size; then their legs."""
+        return REPORT.tables(document)
+
+    def draw(self, document: Mapping[str, Any], figure: Any) -> None:
+        """Half round trips over size."""
+        REPORT.draw(document, figure)
+
+    def headline(self, document: Mapping[str, Any]) -> list[Headline]:
+        """Half round trips of some sizes."""
+        return REPORT.headline(document)
+
+    def series(self, document: Mapping[str, Any]) -> Series:
+        """Half the round trip over size."""
+        return REPORT.series(document)

@@ -1,4 +1,4 @@
-"""What a statement of Verilator's C++ reads and writes."""
+"""Finds what a statement of Verilator's C++ reads and writes."""
 
 import re
 from collections.abc import Iterator
@@ -269,14 +269,14 @@ class _Reader:
 
 
 def read_keys(text: str, scope: Scope) -> set[str]:
-    """What an expression reads."""
+    """Returns what an expression reads."""
     reader = _Reader(scope, text)
     reader.read(text)
     return reader.found.reads | reader.found.locals
 
 
 def statement(text: str, scope: Scope) -> Statement:
-    """What ``text`` accesses.
+    """Returns what ``text`` accesses.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""What a cluster reads only in a branch: while the branch is not taken, it is no input."""
+"""Finds what a cluster reads only in a branch: while the branch is not taken, it is no input."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field

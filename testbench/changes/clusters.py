@@ -1,4 +1,4 @@
-"""Which statements run together, and in which order."""
+"""Decides which statements run together, and in which order."""
 
 from collections.abc import Set
 from dataclasses import dataclass, field
@@ -13,7 +13,7 @@ __all__ = ["Cluster", "clusters"]
 
 SIZE = 30
 """Accesses from which on a cluster takes nothing more. About 20 is 2 to 3 % slower, and more to
-compile; about 40 is 3 to 9 % slower: docs/performance.md."""
+compile; about 40 is 3 to 9 % slower: docs/explanation/performance.md."""
 
 ALWAYS_SIZE = 1000
 """The same of a cluster that always runs."""
@@ -161,7 +161,7 @@ class _Atom:
         return tuple(first.split("__DOT__")[:-1][:DEPTH])
 
     def always(self, blocks: Set[str]) -> bool:
-        """Whether it runs always: it acts outside the model, or is of none of ``blocks``."""
+        """Tells whether it runs always: it acts outside the model, or is of none of ``blocks``."""
         named = [key for key in self.outputs if "__DOT__" in key] or self.inputs
         return (any(one.acts for one in self.statements)
                 or all(blocks.isdisjoint(key.split("__DOT__")[1:-1]) for key in named))
@@ -197,7 +197,7 @@ def _of_phase(model: Model, number: int, phase: Phase, blocks: Set[str]) -> list
     path: tuple[str, ...] = ()
 
     def fitting(cluster: Cluster) -> _Atom | None:
-        """What belongs into the cluster most of all that may come next."""
+        """Returns what belongs into the cluster most of all that may come next."""
         most = ALWAYS_SIZE if cluster.always else SIZE
         best, share = None, SHARE
         for atom in ready if cluster.size < most else ():

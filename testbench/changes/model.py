@@ -1,4 +1,4 @@
-"""What Verilator wrote: the members of a model, and its statements by what triggers them."""
+"""Reads what Verilator wrote: the members of a model, and its statements by what triggers them."""
 
 import re
 from collections import Counter
@@ -35,12 +35,12 @@ class Member:
 
     @property
     def whole(self) -> bool:
-        """Whether accesses to all parts of it count as accesses to one thing."""
+        """Tells whether accesses to all parts of it count as accesses to one thing."""
         return self.memory or not 0 < self.words <= LARGE
 
     @property
     def keys(self) -> list[str]:
-        """What of it is watched: itself, or each word."""
+        """Returns what of it is watched: itself, or each word."""
         return [self.name] if self.whole else [f"{self.name}[{at}U]" for at in range(self.words)]
 
 
@@ -68,7 +68,7 @@ class Phase:
 
 @dataclass(frozen=True)
 class Scope:
-    """What a name in a statement stands for: a variable of the model, one of the function, or a
+    """The meaning of names in a statement: a variable of the model, one of the function, or a
     function outside the model, of which there is the text of each parameter."""
 
     members: Mapping[str, Member]
@@ -93,7 +93,7 @@ class Model:
     outside: dict[str, list[str]] = field(default_factory=dict)
 
     def scope(self, phase: Phase) -> Scope:
-        """What names in the statements of a phase stand for."""
+        """Returns what names in the statements of a phase stand for."""
         return Scope(self.members, {name: member for name, (member, _) in phase.variables.items()},
                      self.outside)
 
@@ -111,12 +111,13 @@ _OUTSIDE = re.compile(r"^void (\w+Vdpiimwrap\w+)\(([^;{]*?)\)(?=\s*[{;])", re.MU
 
 
 def is_slow(file: Path) -> bool:
-    """Whether what is in ``file`` runs once, before the first evaluation of what is clocked."""
+    """Tells whether what is in ``file`` runs once, before the first evaluation of what is
+    clocked."""
     return "__Slow" in file.name
 
 
 def enclosed(text: str, opening: int) -> tuple[str, int]:
-    """What is between the bracket at ``opening`` and its other, and where that one ends."""
+    """Returns what is between the bracket at ``opening`` and its other, and where that one ends."""
     bracket = text[opening]
     depth = 0
     for mark in _PAIRS[bracket].finditer(text, opening):

@@ -48,7 +48,7 @@ _KEYWORDS = {"if", "while", "return"}
 
 
 def checked() -> bool:
-    """Whether simulators are built that check themselves."""
+    """Tells whether simulators are built that check themselves."""
     return os.environ.get(CHECKED) == "1"
 
 
@@ -270,7 +270,7 @@ class _Writer:
         return "\n".join([*lines, "}", ""])
 
     def declarations(self) -> str:
-        """What all files of clusters begin with."""
+        """Returns what all files of clusters begin with."""
         text = "\n".join(self.model.texts.values())
         constants = rf"extern const [^;]*{self.model.name}__ConstPool__CONST_\w+;"
         clusters_ = (f"void {self.model.name}_cluster_{number}({self.root}*);"

@@ -1,4 +1,4 @@
-"""How the command line begins and ends: what it prints of an error, and its exit code."""
+"""Begins and ends the command line: prints an error's line, and gives its exit code."""
 
 import errno
 import os

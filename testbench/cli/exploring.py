@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from ..defaults import LAYER as DEFAULT_LAYER
 from ..errors import UserError
 from .group import nicbed
 from .options import (
@@ -46,7 +47,7 @@ def compare(nics: tuple[str, ...], benches: str | None, programs: str | None, si
     from ..commands.compare import run_compare
     from ..commands.worth import run_worth
 
-    check(layer or "am", sim)
+    check(layer or DEFAULT_LAYER, sim)
     if sim == "board":
         raise UserError("--sim board: a board carries one configuration, compare needs several; "
                         "try --sim uart, or bench on each")
@@ -90,7 +91,7 @@ def sweep(study: Path | None, sim: str, layer: str | None, **given: Any) -> None
     sweep goes on where it was. Writes one table (CSV, Parquet, JSON) and its plot."""
     from ..commands.sweep import run_sweep
 
-    check(layer or "am", sim)
+    check(layer or DEFAULT_LAYER, sim)
     if sim == "board":
         raise UserError("--sim board: a board carries one configuration, sweep needs several; try "
                         "--sim uart")
@@ -121,7 +122,7 @@ def optimise(study: Path | None, sim: str, layer: str | None, **given: Any) -> N
     plot."""
     from ..commands.optimise import run_optimise
 
-    check(layer or "am", sim)
+    check(layer or DEFAULT_LAYER, sim)
     if sim == "board":
         raise UserError("--sim board: a board carries one configuration, optimise needs several; "
                         "try --sim uart")
@@ -135,7 +136,7 @@ def optimise(study: Path | None, sim: str, layer: str | None, **given: Any) -> N
                    "all that matter]")
 @click.option("--set", "overrides", multiple=True, metavar="KNOB=VALUE",
               help="Change a knob before all else. May be given again.")
-@layer_option("am")
+@layer_option(DEFAULT_LAYER)
 @workers_option("Changes that are measured at the same time.")
 @FRESH
 @OUT

@@ -14,8 +14,8 @@ _ONLY = click.option("--only", "kinds", multiple=True,
 
 @nicbed.group(cls=Commands)
 def store() -> None:
-    """What is kept of results and built simulators. NICBED_STORE chooses the results' folder, or
-    `none`; NICBED_CACHE that of the simulators."""
+    """Look after what is kept of results and built simulators. NICBED_STORE chooses the results'
+    folder, or `none`; NICBED_CACHE that of the simulators."""
 
 
 @store.command("list")

@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 
 from ..backends import SIMS
+from ..defaults import LAYER as DEFAULT_LAYER
 from ..errors import UserError
 from .group import nicbed
 from .options import NIC, check, layer_option
@@ -16,7 +17,7 @@ from .options import NIC, check, layer_option
 @NIC
 @click.option("--set", "overrides", multiple=True, metavar="KNOB=VALUE",
               help="Change a knob, such as via.vis=64. May be given again.")
-@layer_option("am")
+@layer_option(DEFAULT_LAYER)
 @click.option("--clock", metavar="MHZ", help="Clock of the target.  [default: the board's]")
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True, metavar="N",
               help="First seed of placing. Another seed gives another fmax.")

@@ -76,7 +76,7 @@ def target_options(nic: bool = True) -> Any:
 
 def layer_option(default: str | None = None) -> Any:
     return click.option("--layer", default=default, metavar="LAYER", show_default=True,
-                        help="Communication layer: am, via, gm, fm, mpl, tcp, mpi or rpc."
+                        help="Communication layer: am, via, gm, fm, mpl, tcp, mpi, rpc or raw."
                         + ("" if default else "  [default: am if the benchmark has it]"))
 
 
@@ -118,7 +118,7 @@ def study_options(command: Any) -> Any:
 
 
 def workers_option(text: str) -> Any:
-    """How many things are measured at the same time; ``text`` says which."""
+    """An option that says how many things are measured at the same time; ``text`` says which."""
     return click.option("--workers", type=click.IntRange(1, 64), default=2, show_default=True,
                         metavar="N", help=text)
 

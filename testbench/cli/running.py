@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 
+from ..defaults import LAYER as DEFAULT_LAYER
 from ..errors import UserError
 from .group import nicbed
 from .options import (
@@ -18,32 +19,59 @@ from .options import (
 )
 
 
-@nicbed.command()
-@click.argument("name")
+@nicbed.command(context_settings={"ignore_unknown_options": True, "allow_extra_args": True})
+@click.argument("name", metavar="NAME | FILE.py")
 @layer_option()
 @measure_options
 @FRESH
 @click.option("--breakdown", is_flag=True, help="Print the life of a message by stage.")
 @click.option("--full", is_flag=True,
               help="The whole grid, where a benchmark leaves out what takes long (vis, commtest).")
-def bench(name: str, layer: str | None, nic: str, overrides: tuple[str, ...], nodes: int | None,
-          sim: str, out: Path, port: str | None, wave: Path | None, timeline: Path | None,
-          limit: int | None,
+@click.pass_context
+def bench(ctx: click.Context, name: str, layer: str | None, nic: str, overrides: tuple[str, ...],
+          nodes: int | None, sim: str, out: Path, port: str | None, wave: Path | None,
+          timeline: Path | None, limit: int | None,
           breakdown: bool, full: bool, fresh: bool) -> None:
-    """Run microbenchmark NAME: print its table, draw its plots, write its result file."""
+    """Run microbenchmark NAME: print its table, draw its plots, write its result file.
+
+    NAME is one that `nicbed list` shows, or the file of one of your own. A benchmark's parameters
+    are options, too, behind its name: --sizes 64,1024.
+    """
     from ..benches import get
     from ..commands.measure import run_bench
 
+    texts = own_options(ctx, name)
     layer = layer or next(iter(get(name).layers))
     check(layer, sim)
     check_port(sim, port, wave)
     run_bench(name, nic=nic, overrides=overrides, nodes=nodes, layer=layer, sim=sim, port=port,
               out=out, wave=wave, timeline=timeline, limit=limit, breakdown=breakdown, full=full,
-              fresh=fresh)
+              fresh=fresh, texts=texts)
+
+
+def own_options(ctx: click.Context, name: str) -> dict[str, str]:
+    """The options that the command does not have, which are the benchmark's own: texts by the names
+    of its parameters."""
+    left: list[str] = list(ctx.args)
+    found: dict[str, str] = {}
+    if name.startswith("-"):
+        raise click.NoSuchOption(name, ctx=ctx)
+    while left:
+        option, equals, text = left.pop(0).partition("=")
+        if not option.startswith("--"):
+            if option.startswith("-") and len(option) > 1:
+                raise click.NoSuchOption(option, ctx=ctx)
+            raise click.UsageError(f"Got unexpected extra argument ({option})", ctx)
+        if not equals:
+            if not left or left[0].startswith("--"):
+                raise click.NoSuchOption(option, ctx=ctx)
+            text = left.pop(0)
+        found[option.removeprefix("--").replace("-", "_")] = text
+    return found
 
 
 class _Program(click.Command):
-    """What comes after -- is the program's."""
+    """Leaves what comes after -- to the program."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         if "--" in args:
@@ -115,7 +143,7 @@ def app(ctx: click.Context, names: tuple[str, ...], cflags: str, layer: str | No
         raise UserError(f"{name}: several files, --cflags, and arguments after -- are for "
                         "programs of MPI")
 
-    check(layer or "am", sim)
+    check(layer or DEFAULT_LAYER, sim)
     check_port(sim, port, wave)
     run_app(name, {key.rstrip("_"): value for key, value in given.items() if value is not None},
             layer=layer, nic=nic, overrides=overrides, nodes=nodes, sim=sim, port=port, out=out,
@@ -124,7 +152,7 @@ def app(ctx: click.Context, names: tuple[str, ...], cflags: str, layer: str | No
 
 @nicbed.command(context_settings={"ignore_unknown_options": True})
 @click.argument("file", metavar="FILE.py")
-@layer_option("am")
+@layer_option(DEFAULT_LAYER)
 @click.option("--compute", metavar="HOW",
               help="Of a program of MPI: charge the CPU time that it takes on this computer "
                    "(measured).")
@@ -154,7 +182,7 @@ def run(file: str, layer: str, compute: str | None, nic: str, overrides: tuple[s
 
 
 @nicbed.command()
-@layer_option("am")
+@layer_option(DEFAULT_LAYER)
 @target_options()
 def speed(layer: str, nic: str, overrides: tuple[str, ...], nodes: int | None, sim: str,
           out: Path) -> None:
@@ -166,7 +194,7 @@ def speed(layer: str, nic: str, overrides: tuple[str, ...], nodes: int | None, s
 
 
 @nicbed.command()
-@layer_option("am")
+@layer_option(DEFAULT_LAYER)
 @click.option("--size", type=click.IntRange(4, 32768), default=4, metavar="BYTES",
               show_default=True, help="Bytes of a message.")
 @LIMIT

@@ -3,8 +3,8 @@
 In the order in which to read:
 
 - :mod:`.executor`: An executor whose measurements a Dask cluster carries out
-- :mod:`.worker`: What a worker of the cluster does: checks that it measures the same,
-  and measures
+- :mod:`.worker`: Does a worker's part in a cluster: it checks that it measures the same, and
+  measures
 - :mod:`.builds`: Built simulators and firmware, as they travel from one cache to another
 - :mod:`.connection`: The connection to a cluster, or one line that says why there is none
 """

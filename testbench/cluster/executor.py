@@ -161,12 +161,22 @@ class Link:
                             f"of {self._name} are: measure it without the cluster")
         build = self._named(wanted)
         job = pickle.dumps((wanted, self._keeping.limit, build))
+        outside = [f"{builds.OUTSIDE}/{one.digest}" for one in wanted.outside if one.folder]
         asked: Counter[str] = Counter()
         while True:
             answer = self._done(worker.carry_out, identity(wanted.sim, wanted.synthesis),
-                                wanted.sim, wanted.synthesis, job)
+                                wanted.sim, wanted.synthesis, job, outside)
             if "document" in answer:
                 return answer["document"]
+            if lacking := answer.get("lacking"):
+                if asked[f"{lacking} {builds.OUTSIDE}"] == SENDINGS:
+                    raise UserError(f"the worker {lacking} was sent the files of "
+                                    f"{' and '.join(wanted.outside)} {SENDINGS} times and has not "
+                                    "kept them", status=1)
+                asked[f"{lacking} {builds.OUTSIDE}"] += 1
+                with suppress(_Gone):
+                    self._done(worker.receive, builds.outside(wanted), to=lacking)
+                continue
             to = answer["missing"]
             if asked[to] == SENDINGS:
                 raise UserError(f"the worker {to} was sent the build {build} {SENDINGS} times and "

@@ -1,4 +1,4 @@
-"""What a worker of the cluster does: checks that it measures the same, and measures.
+"""Does a worker's part in a cluster: it checks that it measures the same, and measures.
 
 The scheduler imports this module, too, when it gets a task. What goes over the network is plain
 data and, of a measurement, bytes: they are opened only where the sources are the same.
@@ -7,7 +7,7 @@ data and, of a measurement, bytes: they are opened only where the sources are th
 import pickle
 import threading
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 __all__ = ["Answer", "carry_out", "make", "receive"]
@@ -15,19 +15,21 @@ __all__ = ["Answer", "carry_out", "make", "receive"]
 Answer = dict[str, Any]
 """What became of it: the ``document``, or the ``build``; the line of its ``error``; the traceback
 of a ``fault`` of nicbed; why the worker is ``refused``; or that it waits for the build that is
-``missing`` at the worker of this address."""
+``missing`` at the worker of this address; or that files of one's own are ``lacking`` there."""
 
 _mine = threading.local()
 _building = threading.Lock()
 
 
-def carry_out(asked: Mapping[str, str], sim: str, synthesis: bool, job: bytes) -> Answer:
+def carry_out(asked: Mapping[str, str], sim: str, synthesis: bool, job: bytes,
+              outside: Sequence[str] = ()) -> Answer:
     """Measure ``job`` (:class:`~..testbed.measurement.Measurement`, limit, build), if the
     :func:`~..store.keys.identity` of this worker for ``sim`` and ``synthesis`` is what is
     ``asked`` for.
 
     A worker whose simulator has another name than ``build``, on another machine or in another
-    place, builds its own; one that could use the build and has it not asks for it.
+    place, builds its own; one that could use the build and has it not asks for it, and so for the
+    files of one's own whose names in the cache are ``outside``.
     """
     def measured() -> Answer:
         from . import builds
@@ -35,7 +37,9 @@ def carry_out(asked: Mapping[str, str], sim: str, synthesis: bool, job: bytes) -
         different = _different(asked, sim, synthesis)
         if different:
             return {"refused": f"the worker {_address()} measures with {different}"}
-        wanted, limit, build = pickle.loads(job)
+        if not all(map(builds.present, outside)):
+            return {"lacking": _address()}
+        wanted, limit, build = _opened(job)
         mine = builds.name(wanted)
         if mine == build and build is not None and not builds.present(build):
             return {"missing": _address()}
@@ -50,7 +54,7 @@ def make(job: bytes) -> Answer:
         from ..backends.session import built_simulator
         from . import builds
 
-        wanted, _, _ = pickle.loads(job)
+        wanted, _, _ = _opened(job)
         built_simulator(wanted.description, wanted.sim)
         return {"build": builds.collected(str(builds.name(wanted)), wanted.description)}
 
@@ -63,6 +67,18 @@ def receive(build: Any) -> Answer:
 
     builds.kept(build)
     return {}
+
+
+def _opened(job: bytes) -> Any:
+    """The ``job``, with the files of one's own as they have come."""
+    from ...layouts.doors.finding import COPIES
+    from ..simulators import cache
+    from . import builds
+
+    copies = cache.root() / builds.OUTSIDE
+    if copies not in COPIES:
+        COPIES.append(copies)
+    return pickle.loads(job)
 
 
 def _answer(work: Callable[[], Answer]) -> Answer:

@@ -72,7 +72,7 @@ def document_of(found: Calibration) -> dict[str, Any]:
 
 
 def lines(document: Mapping[str, Any]) -> list[str]:
-    """What is said below the tables."""
+    """Returns what is said below the tables."""
     values = ", ".join(f"{value:.3g}" for value in document["singular_values"])
     said = [f"singular values of the Jacobian (figures over ranges, both relative): {values}; "
             f"{document['measured']} points measured"]

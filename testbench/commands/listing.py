@@ -3,8 +3,10 @@
 import tomllib
 
 from ...layouts.description import Kind, knobs
+from ...layouts.doors import LAYERS
 from ..apps import APPS
-from ..benches import BENCHES, LAYERS
+from ..benches import every
+from ..benches.benchmark import loaded
 from ..descriptions import load
 from ..results.tables import console, table
 from ..wording import counted
@@ -36,11 +38,12 @@ def show() -> None:
     out = console(pipe=132)
     out.print(table("Benchmarks", ["name", "layers", "nodes", "measures"],
                     [(bench.name, ", ".join(bench.layers), str(bench.nodes), bench.title)
-                     for bench in BENCHES.values()], left=4))
+                     for _, bench in every()], left=4))
     out.print(table("Programs (nicbed app)", ["name", "layer", "parameters", "does"],
                     [(app.name, app.layer, ", ".join(app.options), app.title)
                      for app in APPS.values()], left=4))
-    out.print(table("Layers", ["name", "is"], LAYERS.items(), left=2))
+    out.print(table("Layers", ["name", "is"],
+                    [(name, layer.title) for name, layer in loaded(LAYERS)], left=2))
     out.print(table("NIC descriptions", ["name", "is"],
                     [(name, _headline(name)) for name in load.names()], left=2))
     rows = []

@@ -20,11 +20,13 @@ __all__ = ["Plots", "check_places", "listed", "run_bench", "run_experiment", "ru
 
 def run_bench(name: str, *, nic: str, overrides: Sequence[str], nodes: int | None, layer: str,
               sim: str, port: str | None, out: Path, wave: Path | None, timeline: Path | None,
-              limit: int | None, breakdown: bool, full: bool, fresh: bool = False) -> None:
-    """Run benchmark ``name`` and print the results."""
+              limit: int | None, breakdown: bool, full: bool, fresh: bool = False,
+              texts: Mapping[str, str] | None = None) -> None:
+    """Run benchmark ``name``, with the parameters in ``texts`` in place of its usual ones, and
+    print the results."""
     with Testbed(nic, overrides=overrides, nodes=nodes, sim=sim, limit=limit, port=port,
                  fresh=fresh, listener=Terminal()) as bed:
-        wanted = bed.benchmark(name, layer=layer, full=full)
+        wanted = bed.benchmark(name, layer=layer, full=full, parameters=texts)
         check_places(out, wave, timeline)
         plots = Plots() if hasattr(wanted.presentation, "draw") else None
         result = bed.measure(wanted, wave=wave, timeline=timeline)
@@ -113,16 +115,19 @@ def listed() -> str:
     import json
 
     from ...layouts.description import knobs
+    from ...layouts.doors import LAYERS
     from ..apps import APPS
-    from ..benches import BENCHES, LAYERS
+    from ..benches import every
+    from ..benches.benchmark import loaded
 
     return json.dumps({
         "benchmarks": [{"name": one.name, "title": one.title, "nodes": one.nodes,
-                        "layers": list(one.layers)} for one in BENCHES.values()],
+                        "layers": list(one.layers)} for _, one in every()],
         "programs": [{"name": app.name, "title": app.title, "layer": app.layer,
                       "parameters": list(app.options)}
                      for app in APPS.values()],
-        "layers": LAYERS, "descriptions": load.names(),
+        "layers": {name: layer.title for name, layer in loaded(LAYERS)},
+        "descriptions": load.names(),
         "knobs": [knob.model_dump(mode="json", exclude={"default"})
                   | {"default": knob.default if isinstance(knob.default, (int, float, str))
                      else str(knob.default)} for knob in knobs()]}, indent=2)

@@ -14,7 +14,7 @@ __all__ = ["MODE", "Mode", "Terminal", "finish", "progress_bar"]
 
 
 class Mode(Enum):
-    """How much is printed."""
+    """The amount that is printed."""
 
     NORMAL = "normal"
     QUIET = "quiet"

@@ -12,7 +12,7 @@ __all__ = ["is_program", "run_program"]
 
 
 def is_program(name: str) -> bool:
-    """Whether ``name`` is a program's file or folder, not the name of one that comes with
+    """Tells whether ``name`` is a program's file or folder, not the name of one that comes with
     nicbed."""
     suffix = Path(name).suffix
     return suffix in (".c", ".py") or "/" in name or Path(name).is_dir() or (

@@ -5,14 +5,16 @@ Each error is one line that names the file, the key, the value and the rule.
 
 import copy
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from ...layouts.description import LONG_PACKET, Description, Draft, knobs, knobs_by_name
+from ...layouts.description import Description, Draft, knobs, knobs_by_name
 from ...layouts.description.errors import rule_of, short
+from ...layouts.doors import LAYERS, NICS, Found, Layer, NicDesign
+from ...layouts.doors.lazy import resolved
 from ..errors import UserError, nearest
 
 __all__ = ["DEFAULT", "FIT", "check_name", "difference", "find", "fit_table", "for_layer", "load",
@@ -20,6 +22,7 @@ __all__ = ["DEFAULT", "FIT", "check_name", "difference", "find", "fit_table", "f
 
 DEFAULT = "default"
 FIT = "fit"
+_START = Description()
 _PLUGS = tuple(f"{knob.name}=" for knob in knobs() if knob.at is not None)
 """Overrides that name objects, which bring knobs along."""
 _FOLDER = Path(__file__).resolve().parents[2] / "nics"
@@ -65,7 +68,7 @@ def load(nic: str | Description = DEFAULT, overrides: Iterable[str] = (),
     else:
         table = _read(nic)
         table.pop(FIT, None)
-        draft, start = Draft(table, nic, find(nic).resolve().parent), Description()
+        draft, start = Draft(table, nic, find(nic).resolve().parent), _START
     for text in sorted(overrides, key=lambda text: not text.startswith(_PLUGS)):
         draft.set(*parse_set(text), "--set")
     for name, value in (changes or {}).items():
@@ -91,55 +94,56 @@ def fit_table(nic: str) -> dict[str, Any]:
 
 
 def for_layer(description: Description, layer: str, *, ours: bool = True) -> Description:
-    """``description`` with via.design = 'auto' resolved: firmware or an engine if layer via runs,
-    neither otherwise; and with what the layer needs. To be called before anything is built or
-    written. ``ours``: programs of nicbed's own will run, each of whose messages must arrive once.
+    """``description`` with what ``layer`` decides where knobs leave it open, and with
+    via.design = 'auto' resolved: a VI engine is only there where layer via runs. To be called
+    before anything is built or written. ``ours``: programs of nicbed's own will run, each of whose
+    messages must arrive once.
 
     Raises
     ------
     UserError
-        The layer needs a NIC processor or a send ring, and the description has none; it sends
-        nothing again, and the fabric loses packets, or brings them twice; it drives
-        nodes with one NIC, and they have several; or the bus is not coherent, and it flushes no
-        lines.
+        The layer needs what the description has not: one line of its ``needs``; the bus is not
+        coherent, and it flushes no lines; or the NIC has no driver for it.
     """
-    below = description.mpi.channel if layer == "mpi" else layer
-    name = f"layer {layer}" if below == layer else f"layer {layer} over {below} (mpi.channel)"
-    if below in ("gm", "fm") and description.nic.processor == "none":
-        raise UserError(f"nic.processor = none: {name} is firmware of the NIC processor; "
-                        "try --set nic.processor=picorv32")
-    if ours and below == "fm":
-        for fault in ("drop", "corrupt", "duplicate"):
-            if probability := getattr(description.faults, fault):
-                raise UserError(f"faults.{fault} = {probability}: {name} sends nothing again: what "
-                                "the network loses is lost, and what it brings twice is handled "
-                                "twice; a benchmark would never end. A program of your own, by "
-                                "nicbed run, may count what arrives")
-    if below in ("rpc", "tcp") and (description.nic.processor != "none"
-                           or description.am.message_processor != "none"):
-        raise UserError(f"{name} takes interrupts of the NIC's receive ring: nic.processor and "
-                        "am.message_processor must be none")
-    if not description.bus.coherent and (below not in ("am", "mpl")
-                                         or description.am.firmware != "tb2"):
-        raise UserError("bus.coherent = false: layers am and mpl flush lines over firmware tb2 "
-                        "(am.firmware), and no other layer does")
-    if below == "tcp" and description.node.nics > 1:
-        raise UserError(f"node.nics = {description.node.nics}: {name} drives nodes with one NIC")
-    if description.via.design == "auto":
-        design = "kernel"
-        if below == "via":
-            design = "engine" if description.nic.processor == "none" else "firmware"
-            if description.nic.mtu > LONG_PACKET:
-                raise UserError(f"nic.mtu = {description.nic.mtu}: {name} on a VI engine takes at "
-                                f"most {LONG_PACKET}; try --set via.design=kernel")
-        description = description.with_({"via.design": design})
-    if description.nic.send_ring == 0:
-        if below in ("am", "mpl", "rpc", "tcp") and description.nic.processor == "none":
-            raise UserError(f"nic.send_ring = 0: {name} needs a send ring, or a NIC processor "
-                            "(nic.processor)")
-        if below == "via" and description.via.design == "kernel":
-            raise UserError("nic.send_ring = 0: via.design = 'kernel' needs a send ring")
-    return description
+    found = LAYERS.get(layer)
+    name = f"layer {layer}"
+    if found.below is not None:
+        found = LAYERS.get(found.below(description))
+        name += f" over {found.name} ({LAYERS.get(layer).chosen_by})"
+    settled = found.settle(description)
+    if settled.via.design == "auto":
+        settled = settled.with_({"via.design": "kernel"})
+    broken = [*found.needs(settled, name),
+              *(found.needs_of_exchange(settled, name) if ours else ())]
+    if not description.bus.coherent and not (found.flushes and found.flushes(settled)):
+        flushing = " and ".join(one.name for one in map(Found.load, LAYERS.found()) if one.flushes)
+        broken.append(f"bus.coherent = false: layers {flushing} flush lines over firmware tb2 "
+                      "(am.firmware), and no other layer does")
+    for line in [*broken, *_misfit(settled, found, name)]:
+        raise UserError(line)
+    return settled
+
+
+def _misfit(description: Description, layer: Layer, name: str) -> Iterator[str]:
+    """A line if the NIC has no driver for ``layer``, with what would fit."""
+    def kinds(design: NicDesign) -> set[str]:
+        return {kind.__name__ for kind in design.kinds(description)}
+
+    wanted, design = _kinds_of(layer), description.design
+    if not wanted or kinds(design) & {*wanted}:
+        return
+    layers = [one.name for one in LAYERS.present() if {*_kinds_of(one)} & kinds(design)
+              and not [*one.needs(description, one.name)]]
+    designs = [one.name for one in NICS.present() if kinds(one) & {*wanted}]
+    yield (f"{name} needs a NIC driver of kind {' or '.join(wanted)}, and NIC design "
+           f"{design.name} (nic.design) has {', '.join(sorted(kinds(design))) or 'none'} under "
+           f"this description; would fit: layers {', '.join(layers) or 'none'}; designs "
+           f"{', '.join(designs) or 'none'}")
+
+
+def _kinds_of(layer: Layer) -> list[str]:
+    """Names of the kinds of driver on which ``layer`` can live, best first."""
+    return [resolved(kind).__name__ for kind in layer.drivers]
 
 
 def difference(descriptions: Sequence[Description]) -> dict[str, list[Any]]:

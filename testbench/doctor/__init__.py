@@ -2,11 +2,12 @@
 
 In the order in which to read:
 
-- :mod:`.finding`: What was found out, in one line
+- :mod:`.finding`: A finding, in one line
 - :mod:`.installed`: Python, packages and programs: which versions are there, and which are missing
 - :mod:`.places`: Folders that nicbed writes to: caches, results, temporary files
-- :mod:`.toys`: Whether each simulator builds and runs a block
-- :mod:`.counting`: What a toy is asked, inside the simulator
+- :mod:`.toys`: Tries whether each simulator builds and runs a block: the whole way from Amaranth to
+  Python inside a simulator's process
+- :mod:`.counting`: Tests a toy inside the simulator
 """
 
 __all__: list[str] = []

@@ -1,4 +1,4 @@
-"""What a toy is asked, inside the simulator."""
+"""Tests a toy inside the simulator."""
 
 from typing import Any
 

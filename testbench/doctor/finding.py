@@ -1,4 +1,4 @@
-"""What was found out, in one line."""
+"""A finding, in one line."""
 
 from dataclasses import asdict, dataclass
 from typing import Any

@@ -1,5 +1,5 @@
-"""Whether each simulator builds and runs a block: the whole way from Amaranth to Python inside a
-simulator's process."""
+"""Tries whether each simulator builds and runs a block: the whole way from Amaranth to Python
+inside a simulator's process."""
 
 import shutil
 import subprocess

@@ -29,7 +29,7 @@ class Row:
 
     @property
     def ok(self) -> bool:
-        """Whether the rest is within 2 % of the truth, or within the rounding of a tick."""
+        """Tells whether the rest is within 2 % of the truth, or within the rounding of a tick."""
         return abs(self.left) <= max(abs(self.truth) * TOLERANCE, Fraction(1, 64))
 
     def plain(self) -> dict[str, Any]:

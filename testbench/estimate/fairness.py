@@ -12,8 +12,8 @@ STARVED = Fraction(9, 10)
 
 
 def progress(times: Sequence[int], at: Fraction, begin: int = 0) -> Fraction:
-    """How many of ``times``, in order, had passed at ``at``. Between two of them, or between
-    ``begin`` and the first, the value is interpolated."""
+    """Returns how many of ``times``, in order, had passed at ``at``. Between two of them, or
+    between ``begin`` and the first, the value is interpolated."""
     count = bisect_right(times, at)
     if count == len(times):
         return Fraction(count)
@@ -23,7 +23,7 @@ def progress(times: Sequence[int], at: Fraction, begin: int = 0) -> Fraction:
 
 @dataclass(frozen=True)
 class Fairness:
-    """What each of several parties got in an interval in which all of them wanted more.
+    """The shares of several parties in an interval in which all of them wanted more.
 
     Attributes
     ----------
@@ -38,7 +38,7 @@ class Fairness:
 
     @property
     def shares(self) -> dict[int, Fraction]:
-        """What each party got, divided by a fair share."""
+        """Returns what each party got, divided by a fair share."""
         total = sum(self.got.values(), Fraction(0))
         return {one: len(self.got) * value / total if total else Fraction(1)
                 for one, value in self.got.items()}
@@ -60,7 +60,7 @@ class Fairness:
 
     @property
     def starves(self) -> bool:
-        """Whether a party got less than STARVED."""
+        """Tells whether a party got less than STARVED."""
         return self.least < STARVED
 
     @property

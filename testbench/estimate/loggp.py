@@ -1,4 +1,4 @@
-"""What LogGP predicts: when each rank of a pattern of messages ends."""
+"""Predicts by LogGP when each rank of a pattern of messages ends."""
 
 from collections import deque
 from collections.abc import Sequence
@@ -33,15 +33,16 @@ class LogGP(NamedTuple):
 
 
 class Step(NamedTuple):
-    """What a rank does before its next step: it sends to ``to``, and then waits for a message from
-    ``source``; or only one of them."""
+    """A rank's step: it sends to ``to``, and then waits for a message from ``source``; or only one
+    of them."""
 
     to: int | None = None
     source: int | None = None
 
 
 def ends(patterns: Sequence[Sequence[Step]], parameters: LogGP, size: int) -> list[Fraction]:
-    """When each rank has done its steps, all of which begin at 0; every message has ``size`` bytes.
+    """Tells when each rank has done its steps, all of which begin at 0; every message has ``size``
+    bytes.
 
     Raises
     ------

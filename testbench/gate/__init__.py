@@ -3,10 +3,11 @@
 In the order in which to read:
 
 - :mod:`.file`: A gate file: what is measured on which descriptions, and the accepted values
-- :mod:`.record`: What a gate file keeps beside it: configurations and round trips in parts
-- :mod:`.measuring`: What a gate measures now
-- :mod:`.checking`: What moved since it was accepted, and why
-- :mod:`.report`: What moved as tables, as JUnit XML and as Markdown
+- :mod:`.record`: Keeps a gate file's record beside it: configurations and round trips in parts, as
+  JSON
+- :mod:`.measuring`: Measures the figures of a gate
+- :mod:`.checking`: Finds what moved since it was accepted, and why
+- :mod:`.report`: Shows what moved as tables, as JUnit XML and as Markdown
 - :mod:`.bed`: A testbed whose figures a test compares with those that were accepted
 - :mod:`.plugin`: The plugin for pytest: the fixture ``nicbed_testbed``
 - :mod:`.short_names`: Short names for what the plugin gives, for suites that have no such names

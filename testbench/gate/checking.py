@@ -1,4 +1,4 @@
-"""What moved since it was accepted, and why."""
+"""Finds what moved since it was accepted, and why."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -29,7 +29,7 @@ class Row:
 
     @property
     def holds(self) -> bool:
-        """Whether it is the same, to the last digit."""
+        """Tells whether it is the same, to the last digit."""
         return self.accepted == self.now
 
     @property
@@ -86,7 +86,7 @@ class Finding:
 
     @property
     def holds(self) -> bool:
-        """Whether everything is as it was accepted."""
+        """Tells whether everything is as it was accepted."""
         return not (self.moved or self.parts or self.blocks or self.area or self.unknown)
 
     def plain(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What a gate measures now."""
+"""Measures the figures of a gate."""
 
 from collections.abc import Iterable, Mapping
 from contextlib import closing
@@ -12,7 +12,7 @@ from ..testbed.bed import Testbed
 from ..testbed.measurement import AREA
 from ..testbed.result import Result
 from ..why.observation import Observation, figures
-from ..why.round_trip import LAYERS
+from ..why.round_trip import traced
 from .file import NONE, Entry, Gate, Value
 from .record import Kept
 
@@ -97,7 +97,7 @@ def _split(bed: Testbed, entry: Entry) -> Observation | None:
     """A round trip of ``bed``'s NIC in parts, over the layer of the entry's first benchmark; None
     where that layer has none, or the entry does without."""
     layer = next(iter(bed.wanted(entry.benches, layer=entry.layer).values())).layer
-    if not entry.why or layer not in LAYERS or set(entry.benches) == {AREA}:
+    if not entry.why or not traced(layer) or set(entry.benches) == {AREA}:
         return None
     description = load.for_layer(load.load(bed.description, nodes=_NODES), layer)
     logp = bed.bench("logp", layer=layer, knobs={"fabric.nodes": _NODES})

@@ -1,4 +1,4 @@
-"""What a gate file keeps beside it: configurations and round trips in parts, as JSON."""
+"""Keeps a gate file's record beside it: configurations and round trips in parts, as JSON."""
 
 import json
 from collections.abc import Mapping
@@ -17,9 +17,9 @@ FORMAT = 1
 
 @dataclass(frozen=True)
 class Kept:
-    """What an entry was when it was accepted: the configuration, as plain data; what
-    ``nicbed why`` measures of it, without events, None where there is no round trip to split; and
-    the area of each block of the NIC with what is inside, None where it is not held to."""
+    """An entry as it was accepted: the configuration, as plain data; what ``nicbed why`` measures
+    of it, without events, None where there is no round trip to split; and the area of each block of
+    the NIC with what is inside, None where it is not held to."""
 
     config: Mapping[str, Any]
     split: Observation | None
@@ -47,7 +47,7 @@ def keep(gate: Path, entries: Mapping[str, Kept]) -> None:
 
 
 def recall(gate: Path) -> dict[str, Kept]:
-    """What the entries were; nothing if nothing was accepted yet.
+    """Returns what the entries were; nothing if nothing was accepted yet.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""What moved as tables, as JUnit XML and as Markdown."""
+"""Shows what moved as tables, as JUnit XML and as Markdown."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -25,7 +25,7 @@ def said(value: Any) -> str:
 
 
 def summary(findings: Sequence[Finding]) -> str:
-    """How much moved, in one line."""
+    """Tells how much moved, in one line."""
     rows = [row for one in findings for row in one.rows]
     moved = sum(not row.holds for row in rows)
     wrong = [one for one in findings if not one.holds]

@@ -6,14 +6,16 @@ In the order in which to read:
 - :mod:`.programs`: Programs over Split-C, and sorts of fewer keys in place of long ones
 - :mod:`.measured`: Benchmarks' outcomes, kept in the cache by their content
 - :mod:`.studies`: The tables of published studies, from ``studies/*.toml``
-- :mod:`.time_spent`: Where a round trip and a gap go, in parts
+- :mod:`.time_spent`: Tells from traces where a machine's time goes: a round trip in parts, and how
+  long each block is busy for a message
 - :mod:`.reproduction`: A published table measured on the machines' descriptions, with its errors
 - :mod:`.calibration`: The ``[fit]`` table of a description: parameters, their bounds, their figures
 - :mod:`.lattice`: Least squares over knobs that have steps
 - :mod:`.apart`: Parameters that have a figure each, nearly a line over them: every one found by
   itself
-- :mod:`.sharpness`: How sharply figures fix parameters, and which they cannot tell apart
+- :mod:`.sharpness`: Measures how sharply figures fix parameters: the singular values of the scaled
+  Jacobian
 - :mod:`.writing`: Fitted values into a description's file
 - :mod:`.curves`, :mod:`.plots`: Plots of published tables
-- :mod:`.page`: docs/reproduction.md
+- :mod:`.page`: docs/explanation/reproduction.md
 """

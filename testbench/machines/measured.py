@@ -15,6 +15,7 @@ from ...layouts.description import Description
 from .. import apps
 from ..apps import APPS
 from ..benches import get
+from ..defaults import LAYER as DEFAULT_LAYER
 from ..descriptions import load
 from ..results.document import plain, text, versions
 from ..simulators.cache import entry, find
@@ -44,7 +45,7 @@ class Job:
     description: Description
     bench: str
     changes: str = "{}"
-    layer: str = "am"
+    layer: str = DEFAULT_LAYER
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -58,10 +59,11 @@ class Job:
         return {**module.parameters(self.description), **json.loads(self.changes)}
 
     def parts(self) -> list[str]:
-        """What the outcome depends on."""
+        """Returns what the outcome depends on."""
         return [sources(), json.dumps(versions(SIM), sort_keys=True), SIM, self.layer, self.bench,
                 json.dumps(self.description.model_dump(mode="json"), sort_keys=True),
-                json.dumps(plain(self.parameters), sort_keys=True)]
+                json.dumps(plain(self.parameters), sort_keys=True),
+                *(one.identity for one in self.description.outside)]
 
 
 def job_for(description: Description, wanted: Quantity, *, lean: bool = False) -> Job:

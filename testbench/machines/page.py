@@ -1,4 +1,5 @@
-"""docs/reproduction.md: published figures beside ours, as ``nicbed reproduce --all`` writes it."""
+"""Makes docs/explanation/reproduction.md, published figures beside ours: ``nicbed reproduce
+--all`` writes it."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -11,7 +12,7 @@ __all__ = ["NAME", "PAGE", "caption", "cells", "differences", "image", "images",
            "predictions"]
 
 NAME = "reproduction.md"
-PAGE = Path(__file__).resolve().parents[2] / "docs" / NAME
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "explanation" / NAME
 
 INTRODUCTION = """\
 Each table is a published one. *Published* is the study's figure, *ours* the same figure of the
@@ -45,7 +46,7 @@ def image(one: Measured, name: str) -> str:
 
 
 def caption(name: str) -> str:
-    """What the plot ``name`` shows."""
+    """Returns what the plot ``name`` shows."""
     return " ".join((DRAWINGS[name].__doc__ or name).split()).rstrip(".")
 
 

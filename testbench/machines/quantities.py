@@ -12,6 +12,7 @@ from typing import Any
 
 from ...layouts.description import Description
 from ..benches.common.transfers import sizes
+from ..defaults import LAYER as DEFAULT_LAYER
 from ..errors import UserError, nearest
 from ..estimate.bulk import bandwidth
 from .programs import extrapolated, first, sort_runs
@@ -36,7 +37,7 @@ class Quantity:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     lean: Mapping[str, Any] = field(default_factory=dict)
     """On top of ``parameters``: what leaves out all that this quantity does not need."""
-    layer: str = "am"
+    layer: str = DEFAULT_LAYER
     fabric: Mapping[str, int] = field(default_factory=dict)
     """Knobs of the fabric that it is measured on, in place of the description's."""
 

@@ -76,8 +76,8 @@ class Measured:
 
     @property
     def findings(self) -> list[str]:
-        """What the traces say: what bounds g on each machine, what programs spend their time on,
-        and checks that failed."""
+        """Returns what the traces say: what bounds g on each machine, what programs spend their
+        time on, and checks that failed."""
         found = []
         for (machine, bench), outcome in self.outcomes.items():
             if "runs" in outcome["results"]:
@@ -101,8 +101,8 @@ class Measured:
 
     @property
     def time(self) -> list[Spent]:
-        """Where the time of the machines goes, if the table is traced: of a round trip, and of a
-        message in steady state."""
+        """Tells where the time of the machines goes, if the table is traced: of a round trip, and
+        of a message in steady state."""
         return spent(self.outcomes) if self.table.traced else []
 
     def plain(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""How sharply figures fix parameters: the singular values of the scaled Jacobian.
+"""Measures how sharply figures fix parameters: the singular values of the scaled Jacobian.
 
 The Jacobian has a row for each figure and a column for each parameter, as the relative change of
 the figure over the parameter's whole range. A small singular value is a combination of parameters

@@ -1,5 +1,5 @@
-"""Where a machine's time goes, as the traces have it: a round trip in parts, and what each block is
-busy for a message. What makes a figure too long or too short is among them.
+"""Tells from traces where a machine's time goes: a round trip in parts, and how long each block is
+busy for a message.
 """
 
 from collections.abc import Iterator, Mapping

@@ -3,7 +3,7 @@
 In the order in which to read:
 
 - :mod:`.goal`: A goal: a metric, and whether less of it is better or more
-- :mod:`.search`: What is optimised: knobs, goals, conditions, trials, seed
+- :mod:`.search`: The search that is optimised: knobs, goals, conditions, trials, seed
 - :mod:`.file`: A search's file in TOML
 - :mod:`.space`: The points that there are: what conditions exclude and descriptions refuse
 - :mod:`.chooser`: Chooses the next points from what is known of the ones before

@@ -74,7 +74,7 @@ class Chooser:
             return self._taken(point, self._study.ask(self._distributions))
 
     def tell(self, point: Point, values: Sequence[float] | None, misses: Sequence[float]) -> None:
-        """What became of ``point``: the goals' values, None if it failed; by how much each
+        """Returns what became of ``point``: the goals' values, None if it failed; by how much each
         condition on figures is missed, 0 if it holds."""
         trial = self._chosen.get(self._key(point))
         if trial is None:  # the points are tried in order

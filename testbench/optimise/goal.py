@@ -20,7 +20,7 @@ class Goal:
 
     @property
     def name(self) -> str:
-        """That of its column."""
+        """The name of its column."""
         return self.metric.name
 
     def cost(self, value: float) -> float:
@@ -59,7 +59,7 @@ def _same(one: Metric, other: Metric) -> bool:
     both, as prtt has g and G."""
     if one.bench != other.bench or one.figure.casefold() != other.figure.casefold():
         return False
-    bench = BENCHES.get(one.bench)
+    bench = BENCHES.get(one.bench) if one.bench in BENCHES.names() else None
     return one.figure == other.figure or bench is None or not any(
         {one.figure, other.figure} <= {*getattr(bench.module(layer), "FIGURES", ())}
         for layer in bench.layers)

@@ -1,4 +1,4 @@
-"""What is optimised: knobs, goals, conditions, trials, seed."""
+"""The search that is optimised: knobs, goals, conditions, trials, seed."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -51,7 +51,7 @@ class Search:
 
     @property
     def metrics(self) -> tuple[Metric, ...]:
-        """What is measured: the goals, and the figures of the conditions."""
+        """Returns what is measured: the goals, and the figures of the conditions."""
         found = [goal.metric for goal in self.goals]
         for condition in self.conditions:
             for bench, figure in condition.figures:

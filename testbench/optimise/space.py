@@ -77,7 +77,7 @@ class Space:
         return self._known[known]
 
     def remarks(self) -> list[str]:
-        """What is to be told of points that are refused."""
+        """Returns what is to be told of points that are refused."""
         lines = list(dict.fromkeys(self.refused.values()))
         if not lines:
             return []

@@ -28,7 +28,7 @@ def plain(text: Any) -> str:
 
 
 def cells(table: "Table") -> Cells:
-    """What ``table`` shows."""
+    """Returns what ``table`` shows."""
     columns = [[plain(cell) for cell in column.cells] for column in table.columns]
     return Cells(plain(table.title or ""), [plain(column.header) for column in table.columns],
                  [column.justify == "right" for column in table.columns],

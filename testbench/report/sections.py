@@ -1,4 +1,5 @@
-"""What a result file has to show: configuration, figures, tables, the life of a message, checks."""
+"""Makes the sections of a result file's page: configuration, figures, tables, the life of a
+message, checks."""
 
 import csv
 import json
@@ -106,8 +107,8 @@ def _fill(found: Section, document: Mapping[str, Any]) -> None:
     name = document["benchmark"]
     if "documents" in document:
         _compare(found, document)
-    elif name in BENCHES:
-        module = BENCHES[name].module(document["layer"])
+    elif name in BENCHES.names():
+        module = BENCHES.get(name).module(document["layer"])
         if hasattr(module, "draw"):
             found.plots.append(_plot(name, module.draw, document))
         found.tables += _tables(module.tables(document))
@@ -129,7 +130,7 @@ def _compare(found: Section, document: Mapping[str, Any]) -> None:
         found.plots.append(_plot("points of the design", draw, document))
         found.tables.append(cells(points_table(document)))
     for name, by_nic in document["documents"].items():
-        bench = BENCHES[name]
+        bench = BENCHES.get(name)
         module = bench.module(document["layer"])
         if "axes" not in document:
             found.plots.append(_plot(name, comparison.drawing(bench, module), document))

@@ -1,4 +1,4 @@
-"""What is recorded of a run, what stops one, and runs that begin alike.
+"""Records a run, stops one, and shares the beginning of runs that begin alike.
 
 In the order in which to read:
 

@@ -31,7 +31,7 @@ class Resent(NamedTuple):
 
 
 def loses(description: Description) -> bool:
-    """Whether faults are injected that delay, lose or duplicate packets."""
+    """Tells whether faults are injected that delay, lose or duplicate packets."""
     faults = description.faults
     return any((faults.drop, faults.corrupt, faults.duplicate, faults.delay))
 

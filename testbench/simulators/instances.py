@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ...layouts.description import MAX_CPUS, Description
-from ...layouts.fabric import MeshPort, Routing, topology
+from ...layouts.fabric import MeshPort, Routing, graph_of
 from ..changes.model import NotKnown
 from ..changes.rewrite import MEMBERS_ONLY, VERSION, checked, evaluate_changes
 from .cache import entry, machine, sources_key, tree_hash
@@ -55,7 +55,7 @@ def _held(port: str) -> bool:
 
 def topology_options(description: Description) -> list[str]:
     """Command-line options that tell the simulator its topology, and the CPUs of a node."""
-    graph = topology(description)
+    graph = graph_of(description)
     places = ",".join(f"{switch}.{port}" for switch, port in graph.places)
     trunks = ",".join(f"{near[0]}.{near[1]}-{far[0]}.{far[1]}" for near, far in graph.trunks)
     return ["--switches", str(graph.switches), "--routing", graph.routing.value, "--nodes", places,

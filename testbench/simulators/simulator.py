@@ -9,8 +9,10 @@ import sysconfig
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from ...layouts.description import Description, Kind, knobs
+from ...layouts.doors import Named
 from ..changes.rewrite import checked
 from . import cache
 from .icarus import build_icarus, icarus_command, icarus_version
@@ -47,7 +49,7 @@ def structure(description: Description) -> dict[str, str]:
     VI engine or NIC processor, and with the version of the processor's core."""
     engine = description.via.design == "engine"
     absent = {"via": not engine, "processor": description.nic.processor == "none"}
-    found = {knob.name: repr(knob.of(description)) for knob in knobs(description)
+    found = {knob.name: _told(knob.of(description)) for knob in knobs(description)
              if knob.kind is Kind.STRUCTURE and not absent.get(knob.name.split(".")[0])}
     processor = description.nic.processor
     if processor != "none":
@@ -59,8 +61,13 @@ def structure(description: Description) -> dict[str, str]:
 def same_simulator(description: Description) -> tuple[str, ...]:
     """The values of all structure knobs: where they are equal, one simulator's process runs the
     descriptions."""
-    return tuple(repr(knob.of(description)) for knob in knobs(description)
+    return tuple(_told(knob.of(description)) for knob in knobs(description)
                  if knob.kind is Kind.STRUCTURE)
+
+
+def _told(value: Any) -> str:
+    """A knob's value, with the sources of an object from outside."""
+    return value.identity if isinstance(value, Named) else repr(value)
 
 
 def tool_versions(sim: str) -> dict[str, str]:
@@ -113,7 +120,7 @@ def own_modules(name: str) -> list[Path]:
 
 
 def place(description: Description, sim: str = "verilator") -> Path:
-    """Where the simulator for ``description`` lies in the cache, built or not."""
+    """Tells where the simulator for ``description`` lies in the cache, built or not."""
     return cache.root() / sim / cache.key(_parts(description, sim, None, False, _DEFAULT_TARGET))
 
 

@@ -157,7 +157,7 @@ def verilate(files: Sequence[Path], work: Path, *, top: str, public: Sequence[st
 
 @dataclass
 class Compilation:
-    """What to compile, and in which folder."""
+    """A compilation: what to compile, and in which folder."""
 
     work: Path
     sources: list[Path]

@@ -1,8 +1,8 @@
-"""How fast the simulation runs, compared with its limit.
+"""Measures how fast the simulation runs, compared with its limit.
 
 In the order in which to read:
 
-- :mod:`.measurement`: How fast the simulation runs, compared with its limit: the bare loop over the
-  same netlist
+- :mod:`.measurement`: Measures how fast the simulation runs, compared with its limit: the bare loop
+  over the same netlist
 - :mod:`.workloads`: The host programs of `nicbed speed`
 """

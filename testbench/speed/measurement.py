@@ -1,4 +1,5 @@
-"""How fast the simulation runs, compared with its limit: the bare loop over the same netlist.
+"""Measures how fast the simulation runs, compared with its limit: the bare loop over the same
+netlist.
 
 Fixed workloads. Active Messages: *dense*, all pairs ping-pong one-word requests; *busy*, one
 requester a pair computes BUSY_CYCLES target cycles between its requests; *sparse*, of 16 nodes and
@@ -24,6 +25,7 @@ from typing import Any
 from ...layouts.description import Description
 from ...layouts.timing import packed_timing, timing_registers, timing_values
 from ..backends.session import run_job
+from ..defaults import LAYER as DEFAULT_LAYER
 from ..errors import UserError
 from ..run.sent_again import Account
 from ..simulators import simulator
@@ -171,7 +173,7 @@ def _row(description: Description, bare: simulator.Simulator, sim: str, layer: s
             "peak_memory_mb": round(total["memory"])}
 
 
-def measure(description: Description, *, layer: str = "am", sim: str = "verilator",
+def measure(description: Description, *, layer: str = DEFAULT_LAYER, sim: str = "verilator",
             nodes: Sequence[int] | None = None,
             progress: Callable[[str, int, int], None] = lambda *_: None) -> dict[str, Any]:
     """Speed of each workload of ``layer`` for each number of nodes, in the form of a result file's

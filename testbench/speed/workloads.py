@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from ...host.via import descriptors
 from ...host.via.returns import VIP_INFINITE, VIP_RETURN
-from ..benches.via.party import Party
+from ...host.via.session import Session
 
 __all__ = ["BUSY_CYCLES", "LARGER", "SETTINGS", "WORKLOADS", "Larger", "programs"]
 
@@ -82,7 +82,7 @@ def _idle(until: int) -> Program:
     return program
 
 
-class _End(Party):
+class _End(Session):
     """One end of a VI of Reliable Delivery between an even node and the odd one beside it."""
 
     def __init__(self, node: Any, receives: int) -> None:

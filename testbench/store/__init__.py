@@ -1,4 +1,4 @@
-"""What has been measured, kept by its content, so that nothing is measured twice.
+"""Keeps what has been measured by its content, so that nothing is measured twice.
 
 In the order in which to read:
 

@@ -55,12 +55,18 @@ def key(wanted: "Measurement", limit: int | None = None) -> str:
     if wanted.synthesis:
         return hash_of([_synthesis(), wanted.name, wanted.layer,
                         json.dumps(wanted.presentation.config(wanted.description)),
-                        structure(wanted.description).get("core", ""),
+                        structure(wanted.description).get("core", ""), *outside(wanted),
                         json.dumps(wanted.presentation.versions(), sort_keys=True)])
     return hash_of([sources(), json.dumps(_tools(wanted), sort_keys=True), wanted.name,
-                    wanted.layer, wanted.sim, wanted.function, repr(limit),
+                    wanted.layer, wanted.sim, wanted.function, repr(limit), *outside(wanted),
                     json.dumps(wanted.description.model_dump(mode="json"), sort_keys=True),
                     json.dumps(plain(wanted.parameters), sort_keys=True)])
+
+
+def outside(wanted: "Measurement") -> list[str]:
+    """The sources of what is from outside in a measurement: its benchmark, its layer, and what its
+    description names."""
+    return [one.identity for one in wanted.outside]
 
 
 def identity(sim: str, synthesis: bool = False) -> dict[str, str]:

@@ -34,7 +34,7 @@ class Kept:
 
 
 def kept(store: Store | None, kinds: Sequence[str] = KINDS) -> list[Kept]:
-    """What is kept of ``kinds``, the one that was used last first."""
+    """Returns what is kept of ``kinds``, the one that was used last first."""
     found = []
     if store is not None and "results" in kinds:
         found += [Kept("results", " ".join(str(entry.about[name]) for name in (
@@ -76,7 +76,7 @@ def prune(found: Iterable[Kept], *, older: float | None, larger: int | None) -> 
 
 
 def verify(store: Store) -> tuple[int, list[str]]:
-    """How many results are whole, and a line for each that is not.
+    """Returns how many results are whole, and a line for each that is not.
 
     Raises
     ------

@@ -3,14 +3,15 @@
 In the order in which to read:
 
 - :mod:`.axis`: The values of one knob in a study: a list, a range with a step, or a range alone
-- :mod:`.measured`: What is measured at a point: benchmarks, programs and ``area``; their figures
-  as metrics
+- :mod:`.measured`: The measurements at a point: benchmarks, programs and ``area``; their figures as
+  metrics
 - :mod:`.constraint`: Conditions on knobs: comparisons, without anything else of Python
 - :mod:`.start`: From which description points start, and how they are measured
-- :mod:`.plan`: What a study measures: its points, benchmarks and metrics
+- :mod:`.plan`: The plan of a study: its points, benchmarks and metrics
 - :mod:`.file`: A study's file in TOML
-- :mod:`.executor`: Who carries out measurements: the one interface, and threads of this process
-- :mod:`.figures`: Which figures there are: what is known before anything runs, what results say
+- :mod:`.executor`: The executor of measurements: the one interface, and threads of this process
+- :mod:`.figures`: Finds the figures that are looked for: by what is known before anything runs, by
+  the first result, by all
 - :mod:`.sweep`: From a plan to its table: points refused, grouped by build, measured, as rows
 - :mod:`.table`: The table of a study: its columns with units, as CSV, Parquet and data frame
 - :mod:`.plots`: Plots of a study's table: lines, heat map, Pareto front, parallel coordinates

@@ -82,7 +82,7 @@ class Constraint:
         return self._written.get(section, section), name
 
     def holds(self, values: Mapping[str, Mapping[str, Any]]) -> bool:
-        """Whether it holds for ``values``, the knobs by section and name.
+        """Tells whether it holds for ``values``, the knobs by section and name.
 
         Raises
         ------

@@ -1,4 +1,4 @@
-"""Who carries out measurements: the one interface, and threads of this process."""
+"""The executor of measurements: the one interface, and threads of this process."""
 
 import queue
 import threading
@@ -29,7 +29,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a task: its document, or the line of its failure; ``stored``: nothing had to
+    """The outcome of a task: its document, or the line of its failure; ``stored``: nothing had to
     be measured."""
 
     number: int
@@ -83,7 +83,7 @@ class Worker(Protocol):
 
 @dataclass(frozen=True)
 class Keeping:
-    """What an executor does around a measurement.
+    """Does what an executor does around a measurement.
 
     Attributes
     ----------

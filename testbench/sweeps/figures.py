@@ -1,5 +1,5 @@
-"""Which figures there are, of those that are looked for: what is known before anything runs, what
-the first result says, what all say."""
+"""Finds the figures that are looked for: by what is known before anything runs, by the first
+result, by all."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
@@ -70,7 +70,7 @@ def check_figures(metrics: Sequence[Metric], needed: Sequence[str],
 
 
 class Figures:
-    """Which figures the results have, of those that are looked for: ``metrics``, or, if there are
+    """The figures that results have, of those that are looked for: ``metrics``, or, if there are
     none, the columns that are ``needed``."""
 
     def __init__(self, metrics: Sequence[Metric], needed: Sequence[str] = ()) -> None:
@@ -107,7 +107,7 @@ class Figures:
 
     @property
     def lacking(self) -> list[str]:
-        """What is to be said of each figure that no result so far has."""
+        """Returns what is to be said of each figure that no result so far has."""
         return [line for name, line in self._lacking.items() if name not in self._there]
 
     def check_shown(self, names: Sequence[str]) -> None:
@@ -168,7 +168,7 @@ class First:
                       for bench in plan.benches}
 
     def came(self, bench: str, point: int, result: Result | None) -> None:
-        """What became of ``bench`` at ``point``; None if it failed."""
+        """Returns what became of ``bench`` at ``point``; None if it failed."""
         left = self._open.get(bench, [])
         if not left:
             return

@@ -45,8 +45,8 @@ def read(path: Path, *, seed: int | None = None, **given: Any) -> Plan:
 
 def checked(path: Path, known: Mapping[str, type | tuple[type, ...]], what: str,
             texts: Sequence[str] = ()) -> dict[str, Any]:
-    """What file ``path`` says, if it is a ``what``: all of it ``known`` and of its kind, and what
-    lists and tables of the names ``texts`` hold are texts.
+    """Returns what file ``path`` says, if it is a ``what``: all of it ``known`` and of its kind,
+    and what lists and tables of the names ``texts`` hold are texts.
 
     Raises
     ------
@@ -84,7 +84,7 @@ def _check_each(path: Path, name: str, found: Any, kind: type) -> None:
 
 
 def toml(path: Path) -> dict[str, Any]:
-    """What file ``path`` says.
+    """Returns what file ``path`` says.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""What is measured at a point: benchmarks, programs and ``area``; their figures as metrics."""
+"""The measurements at a point: benchmarks, programs and ``area``; their figures as metrics."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ def known() -> list[str]:
     from ..apps import APPS
     from ..benches import BENCHES
 
-    return [*BENCHES, *APPS, AREA]
+    return [*BENCHES.names(), *APPS, AREA]
 
 
 def check_measured(names: Iterable[str]) -> None:
@@ -34,8 +34,10 @@ def check_measured(names: Iterable[str]) -> None:
     UserError
         There is such a one.
     """
+    from ..benches import BENCHES
+
     for name in names:
-        if name not in known():
+        if name not in known() and not BENCHES.is_path(name):
             raise UserError(f"no benchmark or program is called {name}{nearest(name, known())}")
 
 

@@ -1,4 +1,4 @@
-"""What a study measures: its points, benchmarks and metrics."""
+"""The plan of a study: its points, benchmarks and metrics."""
 
 import itertools
 import math

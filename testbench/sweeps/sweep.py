@@ -49,7 +49,7 @@ class Prepared:
 
     @property
     def tasks(self) -> list[Task]:
-        """What is to be measured, those of one build one after the other."""
+        """Returns what is to be measured, those of one build one after the other."""
         places: dict[tuple[str, ...], int] = {}
         found = []
         for index, each in enumerate(self.wanted):
@@ -62,12 +62,12 @@ class Prepared:
 
     @property
     def builds(self) -> int:
-        """How many simulators the points need, but for their numbers of nodes."""
+        """Returns how many simulators the points need, but for their numbers of nodes."""
         return len({same_simulator(wanted.description)
                     for each in self.wanted for wanted in each.values()})
 
     def remarks(self) -> list[str]:
-        """What is to be told before anything runs: why points are refused, and how many are
+        """Returns what is to be told before anything runs: why points are refused, and how many are
         left."""
         if not self.refused:
             return []
@@ -270,7 +270,7 @@ def _document(prepared: Prepared, columns: Sequence[Mapping[str, str]],
 
 
 class Remaining:
-    """How much time is left, by the time of what has been measured so far."""
+    """Estimates the time left, by the time of what has been measured so far."""
 
     def __init__(self, total: int) -> None:
         self.total = total
@@ -279,7 +279,7 @@ class Remaining:
         self._measured = 0
 
     def after(self, stored: bool) -> tuple[str, int, int]:
-        """What to tell after one more; a ``stored`` one took no time."""
+        """Returns what to tell after one more; a ``stored`` one took no time."""
         self._count += 1
         self._measured += not stored
         text = f"{self._count} of {self.total}"

@@ -14,7 +14,7 @@ In the order in which to read:
   cells: ``python -m nicbed.testbench.synth.gates_command --nic FILE --out FILE.v``
 - :mod:`.program`: Programs a bitstream into a board by openFPGALoader
 - :mod:`.report`: Reports of a synthesis: a table, a document, and errors
-- :mod:`.area_docs`: Makes docs/area.md: ``./nicbed test --full -k area_docs --update`` writes it;
-  without ``--update`` the test compares it
+- :mod:`.area_docs`: Makes docs/reference/area.md: ``./nicbed test --full -k area_docs --update``
+  writes it; without ``--update`` the test compares it
 - :mod:`.flow`: From RTLIL to cells, places and wires of a device
 """

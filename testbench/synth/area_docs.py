@@ -1,4 +1,4 @@
-"""Makes docs/area.md: ``./nicbed test --full -k area_docs --update`` writes it; without
+"""Makes docs/reference/area.md: ``./nicbed test --full -k area_docs --update`` writes it; without
 ``--update`` the test compares it."""
 
 import re
@@ -15,7 +15,7 @@ from .plan import FRAMES, Plan, without_board
 
 __all__ = ["NICS", "PAGE", "blocks", "markdown", "measure", "parse", "planned"]
 
-PAGE = Path(__file__).resolve().parent.parent.parent / "docs" / "area.md"
+PAGE = Path(__file__).resolve().parent.parent.parent / "docs" / "reference" / "area.md"
 
 NICS: Mapping[str, tuple[str, str, tuple[str, ...]]] = {
     "The default NIC": ("default", "am", ()),
@@ -68,11 +68,11 @@ def markdown(found: Mapping[str, Mapping[str, Area]]) -> str:
         "board adds around it. Synthesis keeps the blocks separate here, so a change of a block "
         "changes its own line and the lines of the blocks that contain it. A bitstream is made "
         "from one flat netlist, which takes less; `nicbed synth` prints its area "
-        "([On a board](board.md)).", "",
+        "([On a board](../how-to/board.md)).", "",
         "A line includes all blocks inside the block. LUTs include those of carry chains (2 for a "
         "CCU2C) and those used as memory (6 for 16 words of 4 bits), which also have a column of "
         "their own. RAM is in blocks of 18 kbit. The second node is equal to the first. On a board "
-        "two nodes with a VI engine share one copy of the logic ([decision 31](decisions/"
+        "two nodes with a VI engine share one copy of the logic ([decision 31](../decisions/"
         "031-on-a-board-one-clock-with-an-enable.md)); here they are counted as two. "
         "An LFE5U-85F has 83,640 LUTs and as many flip-flops, 208 blocks of RAM and 156 "
         "multipliers.", "",

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import click
 
+from ...layouts.doors import LAYERS
 from .. import cli
-from ..benches import LAYERS
+from ..defaults import LAYER as DEFAULT_LAYER
 from ..descriptions import load
 from ..simulators.board import DIVISOR
 from . import gates
@@ -19,7 +20,8 @@ __all__ = ["main"]
 @click.command()
 @click.option("--nic", default="default", metavar="FILE.toml", show_default=True)
 @click.option("--set", "overrides", multiple=True, metavar="KNOB=VALUE")
-@click.option("--layer", default="am", type=click.Choice(list(LAYERS)), show_default=True)
+@click.option("--layer", default=DEFAULT_LAYER, type=click.Choice(LAYERS.names()),
+              show_default=True)
 @click.option("--divisor", type=click.IntRange(2), default=DIVISOR, show_default=True,
               help="Clocks for each bit; by default those of --sim gates.")
 @click.option("--out", required=True, metavar="FILE.v",

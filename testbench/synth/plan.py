@@ -51,7 +51,8 @@ def board_core(description: Description, divisor: int, frames: int = FRAMES) -> 
 
 
 def shares(description: Description) -> bool:
-    """Whether nodes share one copy of their logic: two copies of a VI engine fill a device."""
+    """Tells whether nodes share one copy of their logic: two copies of a VI engine fill a
+    device."""
     return (description.via.design == "engine" and description.nic.processor == "none"
             and description.fabric.nodes == 2)
 

@@ -5,8 +5,8 @@ Everything that measures goes this way: scripts, notebooks and the command line.
 In the order in which to read:
 
 - :mod:`.bed`: A testbed: measures benchmarks, programs and experiments on a description
-- :mod:`.measurement`: What is to be measured: a benchmark, a program or an experiment on a
-  description
+- :mod:`.measurement`: A measurement to be made: a benchmark, a program, an experiment or the area
+  of a description
 - :mod:`.experiment`: A user's own experiment: a Python file with a host program, or with its own
   measurements
 - :mod:`.mpi_program`: A program of MPI that was written for blocking calls, in Python or in C
@@ -15,7 +15,7 @@ In the order in which to read:
 - :mod:`.result`: A result: its document, its figures, its tables and its plot
 - :mod:`.program_run`: A run of a host program: results, and events, marks and counters as frames
 - :mod:`.frames`: Data frames of pandas, which is loaded when the first one is asked for
-- :mod:`.listener`: What a bed tells while it works
+- :mod:`.listener`: Hears what a bed tells while it works
 """
 
 __all__: list[str] = []

@@ -12,6 +12,7 @@ from ...layouts.board import BAUD
 from ...layouts.description import Description
 from ..backends import BOARDS, MODEL, SIMS
 from ..backends.session import RunError, built_simulator, run_job
+from ..defaults import LAYER as DEFAULT_LAYER
 from ..descriptions import load
 from ..descriptions.advice import sent_again
 from ..errors import UserError, nearest
@@ -120,8 +121,9 @@ class Testbed:
 
     def bench(self, name: str, *, layer: str | None = None, full: bool = False,
               knobs: Mapping[str, Any] | None = None, wave: Path | None = None,
-              timeline: Path | None = None) -> Result:
-        """Run benchmark ``name``.
+              timeline: Path | None = None, **parameters: Any) -> Result:
+        """Run benchmark ``name``, one of nicbed's or of an installed package, or that in a file
+        ("./my_bench.py"); ``parameters`` are in place of its usual ones.
 
         Parameters
         ----------
@@ -136,8 +138,8 @@ class Testbed:
         timeline
             File for the time line of all runs (:mod:`nicbed.testbench.timeline`).
         """
-        return self.measure(self.benchmark(name, layer=layer, full=full, knobs=knobs), wave=wave,
-                            timeline=timeline)
+        return self.measure(self.benchmark(name, layer=layer, full=full, knobs=knobs,
+                                           parameters=parameters), wave=wave, timeline=timeline)
 
     def app(self, name: str, *, layer: str | None = None, knobs: Mapping[str, Any] | None = None,
             wave: Path | None = None, timeline: Path | None = None, **parameters: Any) -> Result:
@@ -146,19 +148,20 @@ class Testbed:
         return self.measure(self.program(name, layer=layer, knobs=knobs, **parameters), wave=wave,
                             timeline=timeline)
 
-    def area(self, *, layer: str = "am", knobs: Mapping[str, Any] | None = None) -> Result:
+    def area(self, *, layer: str = DEFAULT_LAYER, knobs: Mapping[str, Any] | None = None) -> Result:
         """The area of the NIC on an ECP5, from synthesis; the others as for :meth:`bench`. Only
         structure knobs change it."""
         return self.measure(self.wanted([AREA], layer=layer, knobs=knobs)[AREA])
 
-    def experiment(self, file: str | Path, arguments: Sequence[str] = (), *, layer: str = "am",
-                   wave: Path | None = None, timeline: Path | None = None) -> Result:
+    def experiment(self, file: str | Path, arguments: Sequence[str] = (), *,
+                   layer: str = DEFAULT_LAYER, wave: Path | None = None,
+                   timeline: Path | None = None) -> Result:
         """Run the experiment in ``file``, as ``nicbed run`` does; the others as for
         :meth:`bench`."""
         return self.measure(self.prepared_experiment(file, arguments, layer=layer), wave=wave,
                             timeline=timeline)
 
-    def run(self, program: Program | Programs, *, layer: str = "am", trace: bool = True,
+    def run(self, program: Program | Programs, *, layer: str = DEFAULT_LAYER, trace: bool = True,
             profile: bool = False, knobs: Mapping[str, Any] | None = None,
             limit: int | None = None) -> ProgramRun:
         """Run a host program, ``async def program(node)``, on every CPU of every node; or a
@@ -179,7 +182,7 @@ class Testbed:
         """
         from .program import FUNCTION, carried, everywhere, received, source
 
-        check_layer(layer)
+        layer = check_layer(layer)
         description = load.for_layer(self._with(knobs), layer, ours=False)
         programs = everywhere(program, description)
         label = getattr(program, "__name__", "programs")
@@ -191,27 +194,27 @@ class Testbed:
         return ProgramRun(description, received(found))
 
     def benchmark(self, name: str, *, layer: str | None = None, full: bool = False,
-                  knobs: Mapping[str, Any] | None = None) -> Measurement:
+                  knobs: Mapping[str, Any] | None = None,
+                  parameters: Mapping[str, Any] | None = None) -> Measurement:
         """What :meth:`bench` measures, without measuring it: everything is checked, and nothing is
         built."""
-        from ..benches import get
+        from ..benches import check, named
 
-        found = get(name)
-        layer = layer or next(iter(found.layers))
-        check_layer(layer)
-        found.module(layer)
+        name, found = named(name)
+        layer = check_layer(layer or next(iter(found.layers)))
+        check(name, layer)
         description = self._with(knobs, found.nodes_on(layer))
         if description.fabric.nodes < found.nodes and found.nodes < 4:
             raise UserError(f"{found.name} needs {found.nodes} nodes: fabric.nodes = "
                             f"{description.fabric.nodes}: must be at least {found.nodes}")
         if layer == "mpi":
             one_nic(description, f"{found.name} on layer mpi", "whose ranks are nodes")
-        return measurement.benchmark(found, load.for_layer(description, layer), layer=layer,
-                                     sim=self.sim, full=full)
+        return measurement.benchmark(name, found, load.for_layer(description, layer), layer=layer,
+                                     sim=self.sim, full=full, changes=parameters)
 
     def program(self, name: str, *, layer: str | None = None,
                 knobs: Mapping[str, Any] | None = None, **parameters: Any) -> Measurement:
-        """What :meth:`app` measures, without measuring it."""
+        """Returns what :meth:`app` measures, without measuring it."""
         from .. import apps
 
         app = apps.get(name)
@@ -224,9 +227,9 @@ class Testbed:
 
     def wanted(self, names: Sequence[str], *, layer: str | None = None,
                knobs: Mapping[str, Any] | None = None) -> dict[str, Measurement]:
-        """What is measured under ``names``, those of benchmarks and programs and ``area``, without
-        measuring it. ``layer`` is that of benchmarks; of a program it can only be its own. The area
-        is that of a NIC for this layer, or else for that of the first other name."""
+        """Returns what is measured under ``names``, those of benchmarks and programs and ``area``,
+        without measuring it. ``layer`` is that of benchmarks; of a program it can only be its own.
+        The area is that of a NIC for this layer, or else for that of the first other name."""
         from ..apps import APPS
 
         found: dict[str, Measurement] = {}
@@ -236,16 +239,16 @@ class Testbed:
             elif name != AREA:
                 found[name] = self.benchmark(name, layer=layer, knobs=knobs)
             else:
-                over = layer or next((one.layer for one in found.values()), "am")
-                check_layer(over)
+                over = layer or next((one.layer for one in found.values()), DEFAULT_LAYER)
+                over = check_layer(over)
                 found[name] = measurement.area(
                     load.for_layer(self._with(knobs), over, ours=False), layer=over, sim=self.sim)
         return {name: found[name] for name in names}
 
     def prepared_experiment(self, file: str | Path, arguments: Sequence[str] = (), *,
-                            layer: str = "am") -> Measurement:
+                            layer: str = DEFAULT_LAYER) -> Measurement:
         """What :meth:`experiment` measures, without measuring it."""
-        check_layer(layer)
+        layer = check_layer(layer)
         return measurement.experiment(Path(file), arguments, load.for_layer(
             self._description, layer, ours=False), layer=layer, sim=self.sim)
 
@@ -318,7 +321,7 @@ class Testbed:
                                output=self.listener.printed,
                                built=None if wave else self._simulator(chosen, tell))
         except RunError as error:
-            if error.kind not in ("UserError", "LineError"):
+            if error.kind not in ("UserError", "LineError", "EndpointError"):
                 raise
             raise RunError(str(error).removeprefix(f"{error.kind}: "), kind=error.kind,
                            details=error.details, status=error.status) from None
@@ -411,18 +414,19 @@ def one_nic(description: Description, name: str, why: str = "") -> None:
                         "nodes with one NIC; programs of your own (nicbed run) drive several")
 
 
-def check_layer(layer: str) -> None:
-    """Refuse an unknown layer.
+def check_layer(layer: str) -> str:
+    """The name of a layer, which may be given by the path of a file; refuse an unknown one.
 
     Raises
     ------
     UserError
         It is unknown.
     """
-    from ..benches import LAYERS
+    from ...layouts.doors import LAYERS
 
-    if layer not in LAYERS:
-        raise UserError(f"no layer is called {layer}{nearest(layer, list(LAYERS))}")
+    if not LAYERS.is_path(layer) and layer not in LAYERS.names():
+        raise UserError(f"no layer is called {layer}{nearest(layer, LAYERS.names())}")
+    return layer if LAYERS.is_builtin(layer) else LAYERS.resolve(layer)
 
 
 def check_sim(sim: str) -> None:

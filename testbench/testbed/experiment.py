@@ -42,7 +42,7 @@ def check(file: Path) -> None:
 
 
 def defined(file: Path) -> set[str]:
-    """Which of ``program`` and ``measure`` the file defines.
+    """Tells which of ``program`` and ``measure`` the file defines.
 
     Raises
     ------

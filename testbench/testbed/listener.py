@@ -1,4 +1,4 @@
-"""What a bed tells while it works."""
+"""Hears what a bed tells while it works."""
 
 import warnings
 from collections.abc import Callable
@@ -21,7 +21,7 @@ class Listener:
         """Before a run: why it will take long."""
 
     def told(self, line: str) -> None:
-        """Where a result is from; or, before it is measured, how long that will take."""
+        """Tells where a result is from; or, before it is measured, how long that will take."""
 
     def warn(self, line: str) -> None:
         """Something is not as it should be, and the work goes on."""

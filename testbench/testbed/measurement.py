@@ -1,19 +1,20 @@
-"""What is to be measured: a benchmark, a program, an experiment or the area of a description."""
+"""A measurement to be made: a benchmark, a program, an experiment or the area of a description."""
 
 import importlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from ...layouts.description import Description
+from ...layouts.doors import Named
 from ..backends import MODEL
+from ..benches.parameters import changed
 from ..errors import UserError
 
 if TYPE_CHECKING:
     from ..apps import App
-    from ..benches import Bench
+    from ..benches import Benchmark
     from .listener import Listener
 
 __all__ = ["AREA", "Measurement", "area", "benchmark", "experiment", "mpi_program", "program"]
@@ -41,7 +42,7 @@ class Measurement:
     function, arguments
         What the simulator's process carries out, as for :func:`nicbed.run_job`.
     module
-        Module that presents the result: its tables, its plot, its figures.
+        Module that presents the result: its tables, its plot, its figures; "": one from outside.
     pure
         Whether the outcome depends on nothing else, neither a user's files nor a board.
     reads
@@ -54,6 +55,10 @@ class Measurement:
         What its user wants to know before it is measured: how long that will take. May be "".
     remarks
         What the result says of itself, beside the description's notes.
+    bench
+        By what the benchmark is found, if it is one: its name, or its path.
+    plugged
+        The names of a benchmark and a layer from outside.
     """
 
     name: str
@@ -70,16 +75,28 @@ class Measurement:
     synthesis: bool = False
     outlook: str = ""
     remarks: tuple[str, ...] = ()
+    bench: str = ""
+    plugged: tuple[Named, ...] = ()
 
     @property
-    def presentation(self) -> ModuleType:
-        """The module that presents the result."""
+    def presentation(self) -> Any:
+        """What presents the result: a module, or the benchmark."""
+        if self.bench:
+            from ..benches import get
+
+            return get(self.bench).module(self.layer)
         return importlib.import_module(self.module)
+
+    @property
+    def outside(self) -> tuple[Named, ...]:
+        """The names of the objects from outside on which the result depends."""
+        return tuple(dict.fromkeys([*self.plugged, *self.description.outside]))
 
     @property
     def modules(self) -> list[str]:
         """Modules of nicbed that a simulator's process needs."""
-        return [self.function.partition(":")[0], self.module]
+        return [self.function.partition(":")[0], *filter(None, [self.module])]
+
 
     def document(self, outcome: Mapping[str, Any]) -> dict[str, Any]:
         """The document of the result file."""
@@ -92,14 +109,16 @@ class Measurement:
                            outcome, self.remarks)
 
 
-def benchmark(bench: "Bench", description: Description, *, layer: str, sim: str,
-              full: bool = False) -> Measurement:
-    """Benchmark ``bench`` on ``layer``; ``full``: with the runs that it usually leaves out.
+def benchmark(name: str, bench: "Benchmark", description: Description, *, layer: str, sim: str,
+              full: bool = False, changes: Mapping[str, Any] | None = None) -> Measurement:
+    """Benchmark ``bench``, found as ``name``, on ``layer``; ``full``: with the runs that it usually
+    leaves out; ``changes``: parameters in place of the usual ones.
 
     Raises
     ------
     UserError
-        The benchmark does not exist for the layer, refuses the description, or leaves nothing out.
+        The benchmark does not exist for the layer, refuses the description, leaves nothing out, or
+        has no such parameter.
     """
     if sim == MODEL:
         raise UserError("--sim model: its cycles are estimates, and it has no events: "
@@ -108,11 +127,14 @@ def benchmark(bench: "Bench", description: Description, *, layer: str, sim: str,
     module = bench.module(layer)
     if full and not hasattr(module, "full"):
         raise UserError(f"--full: {bench.name} leaves nothing out; run it without")
-    parameters = (module.full if full else module.parameters)(description)
-    return Measurement(bench.name, layer, sim, description, parameters,
+    parameters = changed(name, (module.full if full else module.parameters)(description), changes)
+    own = module.__name__ if module.__name__.startswith(f"{_PACKAGE}.") else ""
+    found_by = name.reference if isinstance(name, Named) else name
+    return Measurement(str(name), layer, sim, description, parameters,
                        f"{_PACKAGE}.testbench.benches:run",
-                       {"name": bench.name, "layer": layer, "parameters": parameters},
-                       module.__name__, pure=sim != "board")
+                       {"name": found_by, "layer": layer, "parameters": parameters}, own,
+                       pure=sim != "board", bench=found_by,
+                       plugged=tuple(one for one in (name, layer) if isinstance(one, Named)))
 
 
 def area(description: Description, *, layer: str, sim: str) -> Measurement:

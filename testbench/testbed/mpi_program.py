@@ -21,10 +21,10 @@ REMARK = ("computation was charged by its CPU time on the computer that ran it: 
 
 def built(files: Sequence[Path], work: Path, flags: str = "",
           listener: Listener | None = None) -> Path:
-    """What the simulator's process needs of the program in ``files``: the file in Python itself, or
-    a library, in the folder ``work``, of the files in C or C++, or folders of them. ``flags``:
-    options for the compiler. ``listener`` is told what takes long, and is warned of what the
-    program's ranks share.
+    """Makes what the simulator's process needs of the program in ``files``: the file in Python
+    itself, or a library, in the folder ``work``, of the files in C or C++, or folders of them.
+    ``flags``: options for the compiler. ``listener`` is told what takes long, and is warned of what
+    the program's ranks share.
 
     Raises
     ------
@@ -96,7 +96,7 @@ async def run(lab: Any, file: str, name: str, arguments: list[str], alone: bool 
 
 
 def tables(document: Mapping[str, Any]) -> list[Any]:
-    """How long it took."""
+    """Tells how long it took."""
     results = document["results"]
     seconds = results["cycles"] / (document["clock_mhz"] * 1e6)
     about = "about " if document["sim"] == MODEL else ""

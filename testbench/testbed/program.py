@@ -57,7 +57,7 @@ def carried(value: Any) -> bytes:
 
 
 def received(data: bytes) -> Any:
-    """What was :func:`carried`."""
+    """Returns what was :func:`carried`."""
     import cloudpickle
 
     return cloudpickle.loads(data)

@@ -14,7 +14,7 @@ __all__ = ["ProgramRun"]
 
 
 class ProgramRun:
-    """What :meth:`.bed.Testbed.run` returns.
+    """The result of :meth:`.bed.Testbed.run`.
 
     Attributes
     ----------

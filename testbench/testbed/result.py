@@ -39,7 +39,7 @@ class Plot:
 
 
 class Result:
-    """What a measurement found.
+    """The result of a measurement.
 
     Attributes
     ----------
@@ -159,7 +159,7 @@ class Result:
         return files.text(self.document)
 
     def path(self, folder: Path) -> Path:
-        """Where the result file lies in ``folder``."""
+        """Tells where the result file lies in ``folder``."""
         return folder / f"{files.stem(self.document)}.json"
 
     def save(self, folder: str | Path = "results") -> Path:

@@ -151,8 +151,8 @@ def instants(description: Description, events: Iterable[Event]) -> list[Instant]
 
 def counts(description: Description, events: Iterable[Event], marks: Iterable[Mark]
            ) -> list[Count]:
-    """How many packets each FIFO of a NIC holds, and what each program has open, whenever it
-    changes."""
+    """Returns how many packets each FIFO of a NIC holds, and what each program has open, whenever
+    it changes."""
     steps = [(event.cycle * TICKS, _nic(description, event.node), name, unit, ways[key],
               event.number)
              for event in events for name, unit, ways in _FILLS
@@ -178,8 +178,8 @@ def counts(description: Description, events: Iterable[Event], marks: Iterable[Ma
 
 
 def rank(path: tuple[str, ...]) -> int:
-    """Where a place stands among those that belong to the same one: nodes before switches, and in
-    a node CPUs, what is counted, NICs, then blocks in the order of a message's way."""
+    """Tells where a place stands among those that belong to the same one: nodes before switches,
+    and in a node CPUs, what is counted, NICs, then blocks in the order of a message's way."""
     name, _, number = path[-1].rpartition(" ")
     if name in _ORDER and number.isdigit():
         return _ORDER.index(name) * 1000 + int(number)

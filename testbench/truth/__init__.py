@@ -18,5 +18,6 @@ In the order in which to read:
   gaps
 - :mod:`.service`: The service time of each stage for a message, from a run of one sender and one
   receiver, and predictions for many nodes: the stage with the most service sets the pace
-- :mod:`.memory`: What accesses to memory and NIC take by the contracts of the RTL's blocks
+- :mod:`.memory`: Computes what accesses to memory and NIC take by the contracts of the RTL's
+  blocks, where nobody else uses the bus and the memory: cycles from a description's knobs alone
 """

@@ -1,5 +1,5 @@
-"""What accesses to memory and NIC take by the contracts of the RTL's blocks, where nobody else uses
-the bus and the memory: cycles from a description's knobs alone."""
+"""Computes what accesses to memory and NIC take by the contracts of the RTL's blocks, where nobody
+else uses the bus and the memory: cycles from a description's knobs alone."""
 
 from fractions import Fraction
 
@@ -91,7 +91,7 @@ class _Port:
 
 
 def port_bytes_per_cycle(description: Description) -> Fraction:
-    """What the memory's port carries of lines, one beat a cycle at most."""
+    """Returns what the memory's port carries of lines, one beat a cycle at most."""
     return Fraction(description.memory.bytes_per_cycle)
 
 

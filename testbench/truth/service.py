@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from ...layouts.fabric import Topology
+from ...layouts.fabric import Graph
 from ...layouts.trace import TICKS, Block, Event
 from .busy import cpu, services, union
 from .spans import Span
@@ -68,7 +68,7 @@ def plain_services(found: Sequence[Service]) -> list[dict[str, Any]]:
 
 
 def from_many(found: Sequence[Service], gap: Fraction, receiver: int, senders: Sequence[int],
-              topology: Topology, nics: int = 1) -> Prediction:
+              topology: Graph, nics: int = 1) -> Prediction:
     """The gap of each of ``senders`` that send to ``receiver`` at once, by NIC 0 of each node's
     ``nics``. It is ``gap``, the gap of one alone, unless a stage that all senders share needs
     longer for one message of each."""
@@ -95,7 +95,7 @@ def to_many(found: Sequence[Service], gap: Fraction, sender: int, receivers: int
     return best
 
 
-def _way(topology: Topology, source: int, destination: int) -> set[tuple[int, int]]:
+def _way(topology: Graph, source: int, destination: int) -> set[tuple[int, int]]:
     """The switch ports from wire address ``source`` to ``destination``."""
     here, ports = topology.places[source][0], topology.way(source, destination)
     joined: Mapping[tuple[int, int], tuple[int, int]] = {

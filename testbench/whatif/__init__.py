@@ -1,11 +1,13 @@
-"""What if a knob were another one: each halved, doubled and made free, one at a time.
+"""Answers what would be if a knob were another one: each halved, doubled and made free, one at a
+time.
 
 In the order in which to read:
 
-- :mod:`.changes`: Which knobs matter to a layer, and the values that each of them takes
-- :mod:`.probe`: What is measured of one description: figures, work of a round trip, a fingerprint
-- :mod:`.prediction`: What a change of a knob should do, from the work of a round trip
-- :mod:`.effects`: What the changes did: differences, elasticities, surprises, the order
+- :mod:`.changes`: Chooses the knobs that matter to a layer, and the values that each of them takes
+- :mod:`.probe`: Measures one description: figures, work of a round trip, a fingerprint of its runs
+- :mod:`.prediction`: Predicts what a change of a knob should do, to first order, from the work of a
+  round trip
+- :mod:`.effects`: Tells what the changes did: differences, elasticities, surprises, the order
 - :mod:`.experiment`: From a description to the result: all points, measured as a study is
 - :mod:`.report`: Its tables and its plot
 """

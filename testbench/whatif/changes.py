@@ -1,4 +1,4 @@
-"""Which knobs matter to a layer, and the values that each of them takes.
+"""Chooses the knobs that matter to a layer, and the values that each of them takes.
 
 Knobs of kind structure need a simulator of their own; choices, such as ``nic.overflow``, have no
 half. Both are left to ``nicbed sweep``.
@@ -11,6 +11,7 @@ from fractions import Fraction
 from typing import Any
 
 from ...layouts.description import Description, Kind, Knob, knobs
+from ...layouts.doors import LAYERS
 from ..descriptions import load
 from ..errors import UserError
 
@@ -21,8 +22,6 @@ CHANGES = ("halved", "doubled", FREE)
 """What is done to a knob."""
 _COMMON = ("nic", "link", "switch", "bus", "memory", "cpu")
 _PROCESSOR = "processor"
-_OWN = {"mpl": ("am", "mpl")}
-"""Sections of the layers that have others than the one of their name."""
 _TIMES = ("cycles", "CPU cycles", "NIC processor cycles")
 _RATES = ("bytes/cycle",)
 _FACTOR = "path_scale"
@@ -59,7 +58,7 @@ def matter(description: Description, layer: str, patterns: Sequence[str] = ()) -
     UserError
         A pattern matches none.
     """
-    sections = {*_COMMON, *_OWN.get(layer, (layer,)), description.design.name}
+    sections = {*_COMMON, *LAYERS.get(layer).own_sections, description.design.name}
     if description.nic.processor != "none":
         sections.add(_PROCESSOR)
     found = [knob for knob in knobs(description) if knob.kind is not Kind.STRUCTURE

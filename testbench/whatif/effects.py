@@ -1,4 +1,4 @@
-"""What the changes did: differences, elasticities, surprises, the order."""
+"""Tells what the changes did: differences, elasticities, surprises, the order."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -21,8 +21,8 @@ SHARE = Fraction(1, 5)
 
 @dataclass(frozen=True)
 class Probed:
-    """What a probe found: values of :data:`ALL`, which block bounds g, and the fingerprint of the
-    runs."""
+    """The findings of a probe: values of :data:`ALL`, which block bounds g, and the fingerprint of
+    the runs."""
 
     figures: Mapping[str, float]
     bound: str
@@ -62,7 +62,7 @@ class Effect:
 
 
 def surprises(base: Probed, effect: Effect) -> list[str]:
-    """What first order does not explain: a figure that is off its prediction by more than
+    """Returns what first order does not explain: a figure that is off its prediction by more than
     :data:`SLACK` and :data:`SHARE`, or another block that bounds g."""
     found = []
     grown = effect.grown(base)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...layouts.description import Description
+from ..defaults import LAYER as DEFAULT_LAYER
 from ..descriptions import load
 from ..errors import UserError
 from ..results import document as files
@@ -12,6 +13,7 @@ from ..sweeps.executor import Executor, Outcome, Task
 from ..sweeps.sweep import Remaining
 from ..testbed.bed import one_nic
 from ..testbed.listener import Progress
+from ..why.round_trip import traced, traced_layers
 from .changes import FREE, Change, Refused, changed, matter
 from .effects import Effect, Probed, effects
 from .prediction import predicted, work_of
@@ -19,8 +21,6 @@ from .probe import NAME, SIZE, measurement
 
 __all__ = ["Question", "ask"]
 
-LAYERS = ("am", "via", "gm", "fm", "mpl")
-"""Layers whose figures the probe measures."""
 
 NODES = 2
 _BASE = 0
@@ -28,7 +28,7 @@ _BASE = 0
 
 @dataclass(frozen=True)
 class Question:
-    """What is asked, checked; nothing was built or measured.
+    """A question, checked; nothing was built or measured.
 
     Attributes
     ----------
@@ -45,7 +45,7 @@ class Question:
 
     @classmethod
     def of(cls, nic: str | Description = load.DEFAULT, *, overrides: Sequence[str] = (),
-           layer: str = "am", patterns: Sequence[str] = ()) -> "Question":
+           layer: str = DEFAULT_LAYER, patterns: Sequence[str] = ()) -> "Question":
         """The question about a description.
 
         Parameters
@@ -53,7 +53,7 @@ class Question:
         nic, overrides
             The description and knobs as texts, as for :class:`~nicbed.Testbed`.
         layer
-            One of :data:`LAYERS`.
+            One of :func:`~..why.round_trip.traced_layers`.
         patterns
             Which knobs: names or patterns such as ``cpu.*``; none: all that matter.
 
@@ -62,8 +62,8 @@ class Question:
         UserError
             A name, a value or a pattern is wrong, or no knob can be changed.
         """
-        if layer not in LAYERS:
-            raise UserError(f"--layer {layer}: whatif takes {', '.join(LAYERS)}")
+        if not traced(layer):
+            raise UserError(f"--layer {layer}: whatif takes {', '.join(traced_layers())}")
         description = load.for_layer(load.load(nic, overrides, NODES), layer)
         one_nic(description, NAME)
         found = list(changed(description, layer, matter(description, layer, patterns)))

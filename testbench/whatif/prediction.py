@@ -1,4 +1,4 @@
-"""What a change of a knob should do, to first order, from the work of a round trip.
+"""Predicts what a change of a knob should do, to first order, from the work of a round trip.
 
 A round trip is charged so many of each cost item; with other prices it takes the difference longer,
 if nothing else happens. Its packets cross so many links and switches. Of other knobs there is no
@@ -12,7 +12,7 @@ from typing import Any
 from ...host.port.costs import Costs
 from ...layouts.description import Description
 from ...layouts.description.declared import DECLARED
-from ...layouts.fabric import topology
+from ...layouts.fabric import graph_of
 from ...layouts.trace import TICKS
 
 __all__ = ["predicted", "work_of"]
@@ -48,7 +48,7 @@ def predicted(knob: str, before: Description, after: Description, work: Work | N
             return {}
         return {"RTT": sum((count * (_price(after, item) - _price(before, item))
                             for one in work for item, count in one.items()), Fraction(0))}
-    graph = topology(before)
+    graph = graph_of(before)
     switches = [len(graph.way(*ends)) for ends in (_ENDS, _ENDS[::-1])]
     crossed = {"link.latency": sum(switches) + len(switches), "switch.latency": sum(switches)}
     if knob not in crossed:

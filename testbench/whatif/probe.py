@@ -1,4 +1,4 @@
-"""What is measured of one description: figures, work of a round trip, a fingerprint of its runs.
+"""Measures one description: figures, work of a round trip, a fingerprint of its runs.
 
 The benchmarks are ``logp`` with few computation times and ``bandwidth`` with two sizes: what they
 leave out gives the same figures within a hundredth, and takes several times as long.
@@ -12,7 +12,7 @@ from ...layouts.description import Description
 from ..benches import BENCHES
 from ..benches import run as run_bench
 from ..testbed.measurement import Measurement
-from ..why.round_trip import LAYERS, in_simulator
+from ..why.round_trip import in_simulator, traced
 
 __all__ = ["BANDWIDTH", "FIGURES", "NAME", "SIZE", "measurement", "run"]
 
@@ -25,17 +25,12 @@ SIZE = 4096
 """Bytes of a message of the bandwidth."""
 _LEAST = 64
 
-_SHORT: dict[str, dict[str, Any]] = {
-    "am": {"issues": 256, "delays": ["0", "3/2"]},
-    "via": {"sizes": [4], "delays": ["0"], "interrupts": 0},
-}
-"""Parameters of ``logp`` in place of the benchmark's own, by layer."""
-
 
 def measurement(description: Description, layer: str) -> Measurement:
     """What is measured of ``description``, which is one for ``layer``."""
-    short = {**BENCHES["logp"].module(layer).parameters(description), **_SHORT.get(layer, {})}
-    bulk = {**BENCHES[BANDWIDTH].module(layer).parameters(description), "sizes": [_LEAST, SIZE]}
+    logp = BENCHES.get("logp").module(layer)
+    short = {**logp.parameters(description), **getattr(logp, "SHORT", {})}
+    bulk = {**BENCHES.get(BANDWIDTH).module(layer).parameters(description), "sizes": [_LEAST, SIZE]}
     parameters = {"logp": short, BANDWIDTH: bulk}
     return Measurement(NAME, layer, "verilator", description, parameters, f"{__name__}:run",
                        {"layer": layer, "parameters": parameters}, __name__)
@@ -46,7 +41,7 @@ async def run(lab: Any, layer: str, parameters: Mapping[str, Any]) -> dict[str, 
     watched = _Watched(lab)
     outcomes = {name: await run_bench(watched, name, layer, dict(parameters[name]))
                 for name in ("logp", BANDWIDTH)}
-    trip = await in_simulator(watched, layer) if layer in LAYERS else {"cpus": (), "work": ()}
+    trip = await in_simulator(watched, layer) if traced(layer) else {"cpus": (), "work": ()}
     found = outcomes["logp"]["results"]
     rtt = found["rtt"] if "rtt" in found else 2 * found["half"]
     return {

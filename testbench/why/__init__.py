@@ -1,9 +1,9 @@
-"""Why two NICs differ: the difference of each figure in parts that add up to it.
+"""Says why two NICs differ: the difference of each figure in parts that add up to it.
 
 In the order in which to read:
 
 - :mod:`.round_trip`: A round trip by stage and cost item
-- :mod:`.observation`: What is measured of a side: figures, the round trip, events
+- :mod:`.observation`: Measures a side: figures, round trips by stage, cost items, events
 - :mod:`.local`: A side that this revision of the project measures
 - :mod:`.remote`: A side that another revision of the project measures
 - :mod:`.sides`: The two sides

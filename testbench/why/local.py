@@ -76,7 +76,7 @@ def measured(description: Description, layer: str, progress: Progress) -> Observ
     from ..backends.session import run_job
     from ..benches import BENCHES
 
-    bench = BENCHES["logp"]
+    bench = BENCHES.get("logp")
     parameters = bench.module(layer).parameters(description)
     outcome = run_job(description, function="nicbed.testbench.benches:run", progress=progress,
                       arguments={"name": bench.name, "layer": layer, "parameters": parameters})

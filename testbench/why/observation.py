@@ -1,4 +1,4 @@
-"""What is measured of a side: figures, round trips by stage, cost items, events.
+"""Measures a side: figures, round trips by stage, cost items, events.
 
 The figures are those of benchmark ``logp``.
 """
@@ -48,7 +48,7 @@ class Observation(RoundTrip):
 
     @classmethod
     def of(cls, plain: Mapping[str, Any]) -> "Observation":
-        """What :meth:`plain` wrote."""
+        """Returns what :meth:`plain` wrote."""
         return cls(**read(plain), figures=dict(plain["figures"]), blocks=dict(plain["blocks"]),
                    bound=plain["bound"], events=[Event(*event) for event in plain["events"]],
                    clock_mhz=Fraction(plain["clock_mhz"]))
@@ -56,7 +56,7 @@ class Observation(RoundTrip):
 
 def figures(document: Mapping[str, Any]) -> dict[str, Any]:
     """Of a result of ``logp``: its figures, busy shares and bound."""
-    module = BENCHES["logp"].module(document["layer"])
+    module = BENCHES.get("logp").module(document["layer"])
     bound = document["results"]["bound"]
     found = {one.name: one.value for one in module.headline(document)
              if one.unit == "cycles" and one.value is not None}

@@ -12,18 +12,19 @@ from fractions import Fraction
 from typing import Any
 
 from ...layouts.description import Description
+from ...layouts.doors import LAYERS, Layer
 from ...layouts.trace import TICKS, Event
-from ..benches import ONE_WAY
+from ..benches.benchmark import loaded
+from ..benches.latency import trips_of
 from ..truth.breakdown import STAGES, VIA_STAGES, lives, mean_life, via_lives
 from ..truth.echoes import echoes
 from ..truth.exchange import exchanges, mean_legs
 from ..truth.messages import Trip, trips
 from ..truth.spans import spans
 
-__all__ = ["LAYERS", "OPERATIONS", "Parts", "RoundTrip", "beside", "in_simulator", "split"]
+__all__ = ["OPERATIONS", "Parts", "RoundTrip", "beside", "in_simulator", "split", "traced",
+           "traced_layers"]
 
-LAYERS = ("am", "via", *ONE_WAY)
-"""Layers whose round trips are traced, and which have the figures of ``logp``."""
 SIZE = 4
 """Bytes of a message of the round trip."""
 FEW, MANY = 8, 24
@@ -66,7 +67,7 @@ class RoundTrip:
 
     @classmethod
     def of(cls, plain: Mapping[str, Any]) -> "RoundTrip":
-        """What :meth:`plain` wrote."""
+        """Returns what :meth:`plain` wrote."""
         return RoundTrip(**read(plain))
 
 
@@ -113,14 +114,33 @@ def beside(sides: Sequence[Parts]) -> list[tuple[str, list[Fraction | None]]]:
     return [(name, [one.get(name) for one in cycles]) for name in names]
 
 
+def traced(layer: str) -> bool:
+    """Whether round trips of ``layer`` are traced, and it has the figures of ``logp``."""
+    return _traced(LAYERS.get(layer))
+
+
+def traced_layers() -> list[str]:
+    """The layers that are."""
+    return [name for name, layer in loaded(LAYERS) if _traced(layer)]
+
+
+def _traced(layer: Layer) -> bool:
+    return layer.endpoint_class is not None and layer.endpoint_class.traced
+
+
+def _by_requests(layer: str) -> bool:
+    """Whether a round trip is a request and its reply."""
+    return LAYERS.get(layer).endpoint_class.replies
+
+
 async def in_simulator(lab: Any, layer: str) -> dict[str, Any]:
     """The round trips' part of an observation."""
     few, _ = await _rounds(lab, layer, FEW)
     many, raw = await _rounds(lab, layer, MANY)
-    if layer == "am":
+    if _by_requests(layer):
         found = _of_requests(raw)
     else:
-        found = _of_messages(_trips(layer, raw), raw["events"])
+        found = _of_messages(_trips(raw), raw["events"])
     work = [_charged(lab.description, before, after)
             for before, after in zip(few.counters, many.counters, strict=True)][:2]
     return {**found, "work": tuple(work), "events": raw["events"],
@@ -143,15 +163,12 @@ class _Kept:
 async def _rounds(lab: Any, layer: str, count: int) -> tuple[Any, dict[str, Any]]:
     """A run of ``count`` round trips, and what it returned."""
     kept = _Kept(lab)
-    if layer == "am":
+    if _by_requests(layer):
         from ..benches.am.logp import measure_trips
 
-        raw = await measure_trips(kept, count=count)
+        raw = await measure_trips(kept, layer, count=count)
     else:
-        from ..benches.latency import trips_of
-
-        more = {"trace": True} if layer in ONE_WAY else {}
-        raw = await trips_of(layer)(kept, SIZE, count, WARM, **more)
+        raw = await trips_of(layer)(kept, SIZE, count, WARM, trace=True)
     return kept.last, raw
 
 
@@ -182,9 +199,10 @@ def _of_requests(raw: Mapping[str, Any]) -> dict[str, Any]:
             "flights": tuple(_parts(way) for way in ways)}
 
 
-def _trips(layer: str, raw: Mapping[str, Any]) -> list[Trip]:
-    """The round trips of a layer whose messages go one way."""
-    if layer in ONE_WAY:
+def _trips(raw: Mapping[str, Any]) -> list[Trip]:
+    """The round trips of a layer whose messages go one way: by the programs' clocks where these
+    were read, else by the layer's marks."""
+    if "times" in raw:
         client, server = raw["times"]
         return echoes(client, server, raw["events"])
     return trips(spans(raw["marks"]), raw["events"], raw["begin"], raw["end"], raw.get("stops"))

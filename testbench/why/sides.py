@@ -5,15 +5,16 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
+from ..defaults import LAYER
 from ..errors import UserError
 from .local import Progress, described, layer_of, measured
 from .observation import Observation
 from .remote import observed
-from .round_trip import LAYERS
+from .round_trip import traced, traced_layers
 
 __all__ = ["DEFAULT", "common_layer", "observe", "prepared"]
 
-DEFAULT = "am"
+DEFAULT = LAYER
 """The layer of descriptions, if nobody says otherwise."""
 _REVISION = "@"
 
@@ -43,8 +44,9 @@ def observe(side: str, overrides: Sequence[str], layer: str, progress: Progress)
 
 def prepared(side: str, overrides: Sequence[str], layer: str
              ) -> Callable[[Progress], Observation]:
-    """What measures ``side``: NIC or NIC@REVISION, where NIC is a description's file or name or a
-    result file, whose configuration is measured anew. What is of this revision is checked before.
+    """Returns what measures ``side``: NIC or NIC@REVISION, where NIC is a description's file or
+    name or a result file, whose configuration is measured anew. What is of this revision is checked
+    before.
 
     Raises
     ------
@@ -52,8 +54,8 @@ def prepared(side: str, overrides: Sequence[str], layer: str
         There is no such side, or it is not valid. The function that is returned raises it if the
         run fails.
     """
-    if layer not in LAYERS:
-        raise UserError(f"layer {layer}: why takes {', '.join(LAYERS)}")
+    if not traced(layer):
+        raise UserError(f"layer {layer}: why takes {', '.join(traced_layers())}")
     nic, revision = _parts(side)
     if revision:
         return partial(observed, nic, revision, overrides, layer)

@@ -1,4 +1,4 @@
-"""What docs/firmware.md shows is what there is, and runs."""
+"""What docs/tutorials/firmware.md shows is what there is, and runs."""
 
 import re
 from pathlib import Path
@@ -8,7 +8,7 @@ from tests.models.target import Model
 from tests.programs.firmware import describe
 
 ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "docs" / "firmware.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "tutorials" / "firmware.md").read_text(encoding="utf-8")
 
 
 def test_the_example_is_the_one_that_is_built() -> None:

@@ -6,11 +6,12 @@ import asyncio
 from collections.abc import Callable
 
 import pytest
+from nicbed.host.endpoint import Exchange
 from nicbed.host.port.sent_again import Cause
 from nicbed.layouts import gm, via
 from nicbed.layouts.packet import HEADER, Protocol
 from nicbed.testbench.benches.load.cells import together
-from nicbed.testbench.benches.load.traffic import Plan, measure_traffic
+from nicbed.testbench.benches.load.traffic import measure_traffic
 from nicbed.testbench.descriptions import load as descriptions
 
 from tests.labs import model as model_lab
@@ -34,7 +35,7 @@ class Load:
         description = descriptions.for_layer(descriptions.load(
             overrides=[f"nic.processor={core}", "via.vis=64", *knobs], nodes=senders + 1), layer)
         lab = ModelLab(description)
-        plan = Plan(size, count, {node: [0] for node in range(1, senders + 1)}, vis=vis,
+        plan = Exchange(size, count, {node: [0] for node in range(1, senders + 1)}, streams=vis,
                     crowd=crowd)
         with pytest.MonkeyPatch.context() as patch:
             if lose is not None:

@@ -1,4 +1,5 @@
-"""The public interface: what docs/api.md lists, what the package exports, and what that loads."""
+"""The public interface: docs/reference/api.md lists it, the package exports it, and it loads
+no more than it needs."""
 
 import importlib
 import re
@@ -9,7 +10,7 @@ from pathlib import Path
 import nicbed
 import pytest
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "api.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "api.md"
 
 
 def listed() -> dict[str, list[str]]:
@@ -53,7 +54,7 @@ def test_an_import_loads_nothing():
 def test_the_version_is_the_projects():
     import tomllib
 
-    project = tomllib.loads((PAGE.parent.parent / "pyproject.toml").read_text())["project"]
+    project = tomllib.loads((PAGE.parents[2] / "pyproject.toml").read_text())["project"]
     assert nicbed.__version__ == project["version"]
 
 

@@ -66,10 +66,12 @@ def test_no_circle_of_imports() -> None:
 
 
 def test_no_circle_of_types() -> None:
-    """The parts of the functional target know each other's types."""
+    """The parts of the functional target know each other's types, and a door those of what it lets
+    in."""
     known = {name: path for name, path in modules(ROOT).items()
              if not name.startswith("testbench.backends.model.")}
-    edges = {name: set(imported(name, path, known, types=True)) for name, path in known.items()}
+    edges = {name: set(imported(name, path, known, types=not name.startswith("layouts.doors.")))
+             for name, path in known.items()}
     assert sum(map(len, edges.values())) > 1000
     assert circles(edges) == []
 

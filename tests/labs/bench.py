@@ -4,9 +4,11 @@ A test file holds the pytest functions and, beside them, the cocotb tests that r
 simulator (named without ``test_`` so that pytest leaves them alone)::
 
     import cocotb
-    from bench import Monitor, Sink, Source, parameters, reset_and_clock, run_bench, seed, within
-    from nicbed.rtl.fifo import FlitFifo
+    import pytest
     from nicbed.rtl.parts.flit import Flit
+    from tests.labs.bench import Sink, Source, reset_and_clock, run_bench, seed, within
+
+    from mine import FlitFifo                            # the block under test
 
     @cocotb.test()
     async def passes_everything(dut):

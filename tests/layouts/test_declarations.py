@@ -7,12 +7,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from nicbed.layouts.bits import Field, Word
 from nicbed.layouts.description import Description, Kind, knobs
-from nicbed.layouts.fabric import Topology, chain, fat_tree, mesh
+from nicbed.layouts.fabric import Graph
 from nicbed.layouts.operations import ANSWER, ANSWER_WORDS, ENTRY, ENTRY_WORDS
 from nicbed.layouts.packet import HEADER, encode_displacement
 from nicbed.layouts.rate import fixed_point
 from nicbed.layouts.registers import RECEIVE_WINDOW, REGISTERS, SEND_WINDOW
 from nicbed.layouts.timing import TIMING_REGISTERS, timing_values
+from nicbed.layouts.topologies.chain import chain
+from nicbed.layouts.topologies.fat_tree import fat_tree
+from nicbed.layouts.topologies.mesh import mesh
 from pydantic import ValidationError
 
 from tests.models.routes import step
@@ -52,7 +55,7 @@ def test_registers_do_not_reach_the_windows() -> None:
     (chain(5, 4, 4), 5), (fat_tree(64, 4, 16), 64), (fat_tree(7, 2, 4), 7), (fat_tree(2, 1, 2), 2),
     (fat_tree(5, 8, 16), 5), (mesh(6, 3, 8), 6), (mesh(6, 2, 5), 6), (mesh(4, 4, 5), 4),
     (mesh(3, 1, 5), 3), (mesh(16, 4, 5), 16), (mesh(64, 8, 5), 64), (mesh(32, 1, 5), 32)])
-def test_routes_arrive(topology: Topology, nodes: int) -> None:
+def test_routes_arrive(topology: Graph, nodes: int) -> None:
     joined = {a: b for one, two in topology.trunks for a, b in ((one, two), (two, one))}
     assert len(set(topology.places)) == nodes
     for source in range(nodes):

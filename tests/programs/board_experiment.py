@@ -2,15 +2,16 @@
 
 from typing import Any
 
-from nicbed.testbench.benches.common.programs import Party
+from nicbed.testbench.benches.common.programs import close_to, on, open_to, round_trips, server
 
 
 async def program(node: Any) -> Any:
     """When some round trips began and ended."""
-    party = Party(node)
+    make = on("am")
     if node.number:
-        return await party.serve()
-    await party.start([1])
-    trips = await party.trips(1, 4)
-    await party.finish([1])
+        return await server(make)(node)
+    side = make(node)
+    await open_to(side, [1])
+    trips = await round_trips(side, 1, 4)
+    await close_to(side, [1])
     return trips

@@ -5,8 +5,11 @@ import random
 from collections.abc import Mapping
 from typing import Any
 
+from nicbed.host.am.endpoint import AmEndpoint
+from nicbed.host.endpoint import Exchange
 from nicbed.layouts.via import Reliability
-from nicbed.testbench.benches.common.transfers import BulkParty
+from nicbed.testbench.benches.common.programs import close_to, open_to, stream_of
+from nicbed.testbench.benches.common.transfers import transfers
 from nicbed.testbench.lab import Lab
 
 from tests.programs.target_jobs import as_rows
@@ -28,18 +31,20 @@ async def transfer(lab: Lab, kind: str, size: int) -> dict[str, Any]:
     """One ``kind`` ("store", "get") of ``size`` bytes by node 0, with what is then in the memory
     that it went to."""
     async def asks(node: Any) -> str:
-        party = BulkParty(node)
-        node.memory.write(party.source, content(0, size))
-        await party.start([1])
-        await party.stream(party.transfers(kind, 1, size), 1)
-        await party.finish([1])
-        return digest(node.memory.read(party.target, size))
+        side = AmEndpoint(node, Exchange())
+        node.memory.write(side.source, content(0, size))
+        await open_to(side, [1])
+        await stream_of(side, transfers(side, kind, 1, size), 1)
+        await close_to(side, [1])
+        return digest(node.memory.read(side.target, size))
 
     async def serves(node: Any) -> str:
-        party = BulkParty(node)
-        node.memory.write(party.source, content(1, size))
-        await party.serve()
-        return digest(node.memory.read(party.target, size))
+        side = AmEndpoint(node, Exchange())
+        node.memory.write(side.source, content(1, size))
+        await side.open()
+        await side.serve(1)
+        await side.close()
+        return digest(node.memory.read(side.target, size))
 
     return as_rows(await lab.run([asks, serves]))
 

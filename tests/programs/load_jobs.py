@@ -2,10 +2,11 @@
 
 from typing import Any
 
+from nicbed.host.endpoint import Exchange
 from nicbed.layouts.trace import TICKS
 from nicbed.testbench import benches
 from nicbed.testbench.benches.load.cells import together
-from nicbed.testbench.benches.load.traffic import Plan, measure_traffic
+from nicbed.testbench.benches.load.traffic import measure_traffic
 from nicbed.testbench.lab import Lab, apply_settings
 
 
@@ -77,7 +78,7 @@ async def flows(lab: Lab, *, runs: list[tuple[int, int]], clients: int = 1, size
     time-out: cycles to the last arrival, packets sent again, the least share of a client."""
     made = []
     for vis, timeout in runs:
-        plan = Plan(size, count, {client: [0] for client in range(1, clients + 1)}, vis=vis)
+        plan = Exchange(size, count, {client: [0] for client in range(1, clients + 1)}, streams=vis)
         raw = await measure_traffic(lab, "via", plan, settings={"via.retry_timeout": timeout})
         last = max(times[-1] for times in raw["arrived"].values())
         made.append({"cycles": (last - max(raw["begin"].values())) / TICKS, "again": raw["again"],

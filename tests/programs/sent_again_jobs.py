@@ -2,9 +2,9 @@
 
 from typing import Any
 
+from nicbed.host.via.session import Session
 from nicbed.layouts.registers import address
 from nicbed.testbench.benches.common.programs import programs
-from nicbed.testbench.benches.via.party import Party
 from nicbed.testbench.lab import Lab
 
 MESSAGES, BYTES = 24, 64
@@ -12,7 +12,7 @@ MESSAGES, BYTES = 24, 64
 
 def _side(sends: bool) -> Any:
     async def program(node: Any) -> int:
-        party = Party(node)
+        party = Session(node)
         await party.open()
         vi = await party.endpoint()
         arena = await party.arena(MESSAGES)

@@ -10,7 +10,7 @@ In the order in which to read:
 
 - :mod:`.process`: A process of a kernel: its communicator and its arrays, its computation, and its
   timed part
-- :mod:`.kernel`: What every kernel is: a problem of a class, its processes, its messages, its
+- :mod:`.kernel`: The base of every kernel: a problem of a class, its processes, its messages, its
   verification
 - :mod:`.kernels`: The kernels by name, each imported when first needed
 - :mod:`.generator`: The kernels' random numbers: x ← 5^13 x mod 2^46, from anywhere in the sequence

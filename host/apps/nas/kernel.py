@@ -1,4 +1,4 @@
-"""What every kernel is: a problem of a class, its processes, its messages, its verification."""
+"""The base of every kernel: a problem of a class, its processes, its messages, its verification."""
 
 from abc import ABC, abstractmethod
 from collections import Counter
@@ -32,7 +32,7 @@ class Value(NamedTuple):
 
     @property
     def ok(self) -> bool:
-        """Whether the error is within the tolerance; a figure that is none is not."""
+        """Tells whether the error is within the tolerance; a figure that is none is not."""
         return self.error <= self.tolerance
 
 
@@ -74,7 +74,7 @@ class Kernel(ABC):
     @classmethod
     @abstractmethod
     def refuses(cls, size: str, procs: int) -> str:
-        """What is wrong with so many processes, or nothing."""
+        """Says what is wrong with so many processes, or nothing."""
 
     @abstractmethod
     def memory(self) -> int:
@@ -86,23 +86,23 @@ class Kernel(ABC):
 
     @abstractmethod
     def verify(self, answers: Sequence[Any]) -> list[Value]:
-        """What the processes' answers give, beside the published values."""
+        """Returns what the processes' answers give, beside the published values."""
 
     @abstractmethod
     def messages(self, rank: int, iterations: int) -> Messages:
         """Messages of process ``rank`` in the timed part with so many iterations."""
 
     def volume(self, iterations: int) -> tuple[int, int]:
-        """How many messages all processes send in the timed part with so many iterations, and their
-        bytes."""
+        """Returns how many messages all processes send in the timed part with so many iterations,
+        and their bytes."""
         sent = sum((self.messages(rank, iterations) for rank in range(self.procs)), Counter())
         return sent.total(), sum(
             count * (self.by_data_bytes if length == BY_DATA else length)
             for (_, length), count in sent.items())
 
     def lengths(self, rank: int) -> Counter[int]:
-        """How many messages process ``rank`` sends in one iteration, by their bytes; where the data
-        decide those, by twice the average."""
+        """Returns how many messages process ``rank`` sends in one iteration, by their bytes; where
+        the data decide those, by twice the average."""
         found: Counter[int] = Counter()
         for (_, length), count in self.messages(rank, 1).items():
             found[2 * self.by_data_bytes if length == BY_DATA else length] += count

@@ -13,8 +13,10 @@ In the order in which to read:
 - :mod:`.cplusplus`: Sources in C++, and the library that they need
 - :mod:`.compiler`: C and C++ sources become a shared library
 - :mod:`.absent`: Functions that a program calls and that nobody has
-- :mod:`.shared`: What the ranks of a program cannot have for themselves
-- :mod:`.lines`: Where in a program's sources an address of its library is
+- :mod:`.shared`: Names what the ranks of a program in C share against their will: a change by one
+  changes it for all
+- :mod:`.lines`: Finds the line of a program's sources for an address of its library, by its debug
+  information
 - :mod:`.memory`: A program's memory
 - :mod:`.handles`: Handles of a program: numbers that stand for communicators, datatypes and others
 - :mod:`.calls`: The calls of mpi.h, by name: beginning and end, time, groups
@@ -23,7 +25,7 @@ In the order in which to read:
 - :mod:`.callbacks`: Functions of the program that MPI calls
 - :mod:`.attached`, :mod:`.attributes`: Attributes, and their calls
 - :mod:`.errhandlers`: Error handlers and error codes; :mod:`.infos`: infos
-- :mod:`.arguments`: What a program sends and receives, as the library's buffers
+- :mod:`.arguments`: Takes what a C program sends and receives for the library's buffers
 - :mod:`.messages`: Those that send, receive and complete
 - :mod:`.matched`: Matched probes, generalised requests, and statuses that a program fills in
 - :mod:`.ways`: A collective call of the library as two of mpi.h, one that waits and one that begins

@@ -1,4 +1,4 @@
-"""What a C program sends and receives, as the library's buffers.
+"""Takes what a C program sends and receives for the library's buffers.
 
 Arguments that MPI says are ignored are not looked at: those of another rank, those beside
 MPI_IN_PLACE, types of no elements.

@@ -1,5 +1,5 @@
-"""What a program has attached to its communicators, datatypes and windows, by keys whose functions
-are its own."""
+"""Keeps what a program has attached to its communicators, datatypes and windows, by keys whose
+functions are its own."""
 
 import ctypes
 from typing import Any

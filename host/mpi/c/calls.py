@@ -24,7 +24,7 @@ SINGLE = 0
 
 
 class State:
-    """What all calls of rank ``rank`` stand on; ``library`` is its copy of the program."""
+    """The state that all calls of rank ``rank`` share; ``library`` is its copy of the program."""
 
     def __init__(self, rank: Rank, library: Any) -> None:
         self.rank = rank

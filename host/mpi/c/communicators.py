@@ -15,7 +15,7 @@ __all__ = ["Communicators"]
 
 
 class _Later(list[Any]):
-    """What is made while other calls go on: ``ready`` gets it when there is one."""
+    """An object that is made while other calls go on: ``ready`` gets it when there is one."""
 
     def __init__(self, ready: Callable[[Any], None]) -> None:
         super().__init__()

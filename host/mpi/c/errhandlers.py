@@ -36,7 +36,8 @@ class Errhandlers:
                                            {FATAL: FATAL, RETURN: RETURN})
 
     def handle(self, error: MpiError, owners: Sequence[Any]) -> int:
-        """What the handlers of all ``owners`` make of ``error``: the code that the call returns.
+        """Returns what the handlers of all ``owners`` make of ``error``: the code that the call
+        returns.
 
         Raises
         ------

@@ -1,4 +1,4 @@
-"""Where in a program's sources an address of its library is, by its debug information."""
+"""Finds the line of a program's sources for an address of its library, by its debug information."""
 
 import re
 from pathlib import Path

@@ -37,7 +37,7 @@ OWNERS = ("MPI_Comm", "MPI_Win")
 
 
 class Shared(ctypes.Structure):
-    """What Python and all copies of a program share (runtime.c)."""
+    """The structure that Python and all copies of a program share (runtime.c)."""
 
     _fields_ = [("running", ctypes.c_int), ("inside", ctypes.c_int), ("call", ctypes.c_int),
                 ("entries", ctypes.c_uint), ("patience", ctypes.c_double), ("spins", ctypes.c_int),
@@ -48,7 +48,7 @@ class Shared(ctypes.Structure):
 
 
 class Copies:
-    """What the ranks of a run share: copies of the program's library, what it prints, and which
+    """The copies of the program's library, one a rank, with what the program prints and which
     rank's code runs. One for a run; see :meth:`Node.run_service`.
 
     Attributes
@@ -91,7 +91,7 @@ class Copies:
         return library
 
     def printed(self) -> str:
-        """What was printed since this was asked for last."""
+        """Returns what was printed since this was asked for last."""
         file = self._printed.fileno()
         length = os.lseek(file, 0, os.SEEK_END)
         if not length:
@@ -164,8 +164,8 @@ class _Rank:
     def _missing(self, name: str) -> Callable[..., None]:
         """What stands for a call that there is not."""
         def missing(*_: Any) -> None:
-            raise RankError(f"rank {self._rank.number}: {name} is not supported (docs/mpi.md lists "
-                            "the calls)")
+            raise RankError(f"rank {self._rank.number}: {name} is not supported "
+                            "(docs/tutorials/mpi.md lists the calls)")
         return missing
 
     def run(self, arguments: Sequence[str]) -> int:

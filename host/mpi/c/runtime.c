@@ -123,7 +123,7 @@ __attribute__((noreturn)) static void end_with(const char *call, const char *why
 void nicbed_shares(const char *call, const char *what)
 {
     if (shared && getpid() == process)
-        dprintf(shared->said, "nicbed: rank %d calls %s: all ranks share %s (docs/mpi.md)\n", own,
+        dprintf(shared->said, "nicbed: rank %d calls %s: all ranks share %s (docs/tutorials/mpi.md)\n", own,
                 call, what);
 }
 

@@ -1,5 +1,5 @@
-"""What the ranks of a program in C cannot have for themselves: what a program changes of it, it
-changes for all of them."""
+"""Names what the ranks of a program in C share against their will: a change by one changes it for
+all."""
 
 from pathlib import Path
 from typing import Any
@@ -31,4 +31,4 @@ def shared(library: Path) -> str:
     if not used:
         return ""
     kinds = " and ".join(what for what, names in found.items() if names)
-    return f"the program calls {', '.join(used)}: all ranks share {kinds} (docs/mpi.md)"
+    return f"the program calls {', '.join(used)}: all ranks share {kinds} (docs/tutorials/mpi.md)"

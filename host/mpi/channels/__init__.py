@@ -1,12 +1,12 @@
-"""What carries the layer's packets: one file for each channel.
+"""The channels that carry the layer's packets: one file for each.
 
 In the order in which to read:
 
-- :mod:`.places`: Where the ranks are: which share a node, and by what each of a node's is told from
-  the others
+- :mod:`.places`: Knows where the ranks are: which share a node, and by what each of a node's is
+  told from the others
 - :mod:`.itself`: The channel of a process to itself: copies through its memory
 - :mod:`.credits`: Credits between two processes: a packet is sent only where a buffer waits for it
-- :mod:`.buffered`: What channels over registered buffers share: packets in such buffers, with
+- :mod:`.buffered`: The base of channels over registered buffers: packets in such buffers, with
   credits on their way
 - :mod:`.via`: The channel over VIA: a VI of Reliable Delivery to each other process, one completion
   queue

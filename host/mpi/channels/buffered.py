@@ -1,4 +1,4 @@
-"""What channels over registered buffers share: packets in such buffers, with credits on their way.
+"""The base of channels over registered buffers: packets in such buffers, with credits on their way.
 
 A packet is a header and its data, one behind the other. The header's byte for the channel has the
 credits that the packet tells of.

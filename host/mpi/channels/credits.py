@@ -35,7 +35,7 @@ class Credits:
 
     @property
     def due(self) -> bool:
-        """Whether the peer should be told by a packet of its own."""
+        """Tells whether the peer should be told by a packet of its own."""
         return self.owed > self._limit
 
     def owe(self) -> bool:

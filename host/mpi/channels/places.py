@@ -1,4 +1,5 @@
-"""Where the ranks are: which share a node, and by what each of a node's is told from the others."""
+"""Knows where the ranks are: which share a node, and by what each of a node's is told from the
+others."""
 
 __all__ = ["Places"]
 
@@ -32,5 +33,5 @@ class Places:
         return self._nodes[rank]
 
     def index(self, rank: int) -> int:
-        """Which of its node's ranks it is, from 0 on."""
+        """Tells which of its node's ranks it is, from 0 on."""
         return self._indices[rank]

@@ -43,7 +43,7 @@ class Task(Request):
 
     @property
     def ready(self) -> bool:
-        """Whether it could go on."""
+        """Tells whether it could go on."""
         return self._condition is None or bool(self._condition())
 
     @types.coroutine

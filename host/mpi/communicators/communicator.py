@@ -92,7 +92,7 @@ class Comm(Collectives):
         return self.rank
 
     def Get_size(self) -> int:
-        """How many ranks there are."""
+        """Returns how many ranks there are."""
         return self.size
 
     def Get_name(self) -> str:
@@ -106,11 +106,11 @@ class Comm(Collectives):
         return self.group
 
     def is_root(self, root: int) -> bool:
-        """Whether what counts at the root ``root`` alone counts here."""
+        """Tells whether what counts at the root ``root`` alone counts here."""
         return self.rank == root
 
     def takes_part(self, root: int) -> bool:
-        """Whether this rank's own part counts in a call with ``root``."""
+        """Tells whether this rank's own part counts in a call with ``root``."""
         return True
 
     @property

@@ -204,7 +204,7 @@ class Buffers:
         return Parts(array, counts, displacements, datatypes)
 
     def part(self, parts: Parts, rank: int, call: str) -> Data:
-        """What of ``parts`` belongs to ``rank``."""
+        """Returns what of ``parts`` belongs to ``rank``."""
         places, datatype = parts.places(rank), parts.type_of(rank)
         if isinstance(parts.buffer, int | Memory):
             return self._at(parts.buffer, places, call).of(datatype.dtype)

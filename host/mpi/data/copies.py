@@ -84,7 +84,7 @@ def queue_copy(process: Process, source: Pieces, destination: Pieces) -> None:
 
 
 def queue_traffic(process: Process, source: Pieces, destination: Pieces, length: int) -> None:
-    """What the CPU does for a copy of ``length`` bytes, all of ``source``, queued; the bytes stay
+    """Queues what the CPU does for a copy of ``length`` bytes, all of ``source``; the bytes stay
     where they are."""
     port = process.port
     if port.marking:

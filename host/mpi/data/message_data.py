@@ -135,7 +135,7 @@ class Parts:
         return begin + self.origin
 
     def places(self, rank: int) -> list[Piece]:
-        """Where ``rank``'s part is in the buffer."""
+        """Tells where ``rank``'s part is in the buffer."""
         begin = self.begin(rank)
         return [(begin + at, length)
                 for at, length in self.type_of(rank).pieces(self.counts[rank])]

@@ -109,7 +109,7 @@ class Operand:
 
     @property
     def group(self) -> str:
-        """What operations may be made on its elements (:class:`~.datatypes.Kind`)."""
+        """Returns what operations may be made on its elements (:class:`~.datatypes.Kind`)."""
         if self.datatype is None:
             dtype = self.array.dtype
             return GROUPS.get(dtype.kind, "pair" if dtype.names and len(dtype.names) == 2 else "")

@@ -25,7 +25,7 @@ class AttachedBuffer:
 
     @property
     def free(self) -> bool:
-        """Whether no message is in it."""
+        """Tells whether no message is in it."""
         return not self._taken
 
     def take(self, length: int, who: str) -> int:

@@ -22,7 +22,7 @@ class GeneralisedRequest(Request):
 
     @property
     def status(self) -> Status:  # type: ignore[override]
-        """What the program says when it is asked; empty before the end."""
+        """Returns what the program says when it is asked; empty before the end."""
         found = Status()
         if self.done:
             self._query(found)
@@ -30,7 +30,7 @@ class GeneralisedRequest(Request):
 
     @property
     def taken(self) -> bool:  # type: ignore[override]
-        """Whether a call has completed it."""
+        """Tells whether a call has completed it."""
         return self._taken
 
     @taken.setter

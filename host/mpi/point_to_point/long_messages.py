@@ -1,4 +1,5 @@
-"""What both ends of a message stand on: how long ones go, and registered memory for them."""
+"""The base of both ends of a message: it says how long messages go, and registers memory for
+them."""
 
 from collections.abc import Iterable
 
@@ -31,14 +32,15 @@ class LongMessages:
         self._registrations = registrations
 
     def way(self, channel: Channel) -> str:
-        """How long messages go by ``channel``: as the knob ``mpi.rendezvous`` says, if it can."""
+        """Tells how long messages go by ``channel``: as the knob ``mpi.rendezvous`` says, if it
+        can."""
         wanted = self.settings.rendezvous
         if wanted == READ and channel.can_read:
             return READ
         return WRITE if channel.can_write and wanted != BOUNCE else BOUNCE
 
     def in_segments(self, channel: Channel, pieces: list[Piece]) -> bool:
-        """Whether ``pieces`` become segments of one descriptor (``mpi.derived``); one always
+        """Tells whether ``pieces`` become segments of one descriptor (``mpi.derived``); one always
         does."""
         return len(pieces) <= (channel.segments if self.settings.derived == "segments" else 1)
 

@@ -198,7 +198,7 @@ class Receive(Request):
         return _text_of(self.call, self.comm.rank, other, self.tag, self.comm.name)
 
     def takes(self, source: int, tag: int) -> bool:
-        """Whether it may receive a message of ``source`` with ``tag``."""
+        """Tells whether it may receive a message of ``source`` with ``tag``."""
         return self.rank in (ANY_SOURCE, source) and self.tag in (ANY_TAG, tag)
 
     def matched(self, source: int, tag: int, length: int) -> None:

@@ -1,4 +1,4 @@
-"""What a receive got."""
+"""The result of a receive."""
 
 from dataclasses import dataclass
 

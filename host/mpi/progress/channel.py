@@ -68,12 +68,12 @@ class Channel(Protocol):
         ...
 
     def ready(self, rank: int) -> bool:
-        """Whether a packet could be sent to ``rank`` now."""
+        """Tells whether a packet could be sent to ``rank`` now."""
         ...
 
     def generous(self, rank: int) -> bool:
-        """Whether a message may go to ``rank`` with its data at once, and others still after it:
-        the channel is :meth:`ready`, and more."""
+        """Tells whether a message may go to ``rank`` with its data at once, and others still after
+        it: the channel is :meth:`ready`, and more."""
         ...
 
     def send(self, rank: int, header: bytes, pieces: Pieces) -> Awaitable[None]:

@@ -76,18 +76,18 @@ class Progress:
 
     def handle_by(self, handlers: Mapping[int, Callable[[Arrived, Header], Awaitable[None]]]
                   ) -> None:
-        """What handles each kind of packet."""
+        """Sets what handles each kind of packet."""
         self._handlers = handlers
 
     # Packets that go
 
     @property
     def sent_all(self) -> bool:
-        """Whether no packet waits for its channel."""
+        """Tells whether no packet waits for its channel."""
         return not self._later
 
     def generous(self, rank: int) -> bool:
-        """Whether a message may go to ``rank`` with its data at once, by :meth:`send`."""
+        """Tells whether a message may go to ``rank`` with its data at once, by :meth:`send`."""
         return (not self._later or not self._later.get(rank)) and self.to[rank].generous(rank)
 
     def packet(self, rank: int, header: bytes, pieces: Pieces = (),

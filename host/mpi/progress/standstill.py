@@ -1,4 +1,4 @@
-"""What the ranks of a run know of each other beside the target, to say why none of them goes on.
+"""Knows of all ranks of a run beside the target, to say why none of them goes on.
 
 A run in which every rank waits or has ended, and in which no packet is under way to one that could
 take it, has come to its end: nothing will ever wake a rank. This cannot become untrue again, so it
@@ -81,7 +81,7 @@ class Standstill:
             self._look_for_absent()
 
     def has_ended(self, ranks: Collection[int]) -> bool:
-        """Whether the programs of all these ranks have."""
+        """Tells whether the programs of all these ranks have."""
         return all(rank in self._ended for rank in ranks)
 
     # Waiting

@@ -10,7 +10,7 @@ In the order in which to read:
 - :mod:`.handles`: Objects of MPI as programs have them: handles, which stand for something
 - :mod:`.errors`: Errors of MPI as mpi4py has them
 - :mod:`.communicators`: Communicators, as programs in Python have them
-- :mod:`.messages`: What a program sends and receives: mpi4py's ways of describing it
+- :mod:`.messages`: Turns mpi4py's descriptions of messages into the library's
 - :mod:`.memory`: Memory under the buffer interface
 - :mod:`.tensors`: Arrays of other libraries, which have no buffer but say where their elements are
 - :mod:`.python_objects`: Objects of Python as messages

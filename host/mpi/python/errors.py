@@ -133,7 +133,7 @@ def last_used_code() -> int:
 
 
 class Errhandler(Handle):
-    """What happens to errors of a communicator."""
+    """The rule by which errors of a communicator are handled."""
 
     def Free(self) -> None:
         if not self:
@@ -165,7 +165,8 @@ def told(comm: communicator.Comm | None = None) -> Iterator[None]:
 
 
 def blocking(call: Coroutine[Any, Any, Result], comm: communicator.Comm | None = None) -> Result:
-    """What ``call``, one of the library's, gives; it is one of ``comm``, if it is of any."""
+    """Runs ``call``, one of the library's, and returns its result; it is one of ``comm``, if it is
+    of any."""
     with told(comm):
         return current().wait(call)
     raise AssertionError

@@ -43,7 +43,7 @@ class Numbers:
         return number
 
     def thing(self, number: int) -> Any:
-        """What has ``number``.
+        """Returns what has ``number``.
 
         Raises
         ------
@@ -123,7 +123,7 @@ class Handle:
 
     @property
     def is_predefined(self) -> bool:
-        """Whether MPI defines what it stands for."""
+        """Tells whether MPI defines what it stands for."""
         return not self or any(one._of is self._of and isinstance(self, one.kind())
                                for one in GIVEN.values())
 

@@ -15,7 +15,7 @@ _NO = object()
 
 
 class _Env:
-    """What INFO_ENV stands for: each rank has its own."""
+    """The info that INFO_ENV stands for: each rank has its own."""
 
 
 class Info(Handle):

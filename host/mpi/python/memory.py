@@ -118,7 +118,7 @@ def _checked(item: Any) -> Any:
 
 
 def has_view(thing: Any) -> bool:
-    """Whether ``thing`` has bytes that others may see."""
+    """Tells whether ``thing`` has bytes that others may see."""
     try:
         memoryview(thing)
     except TypeError:

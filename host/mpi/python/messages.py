@@ -1,4 +1,4 @@
-"""What a program sends and receives: mpi4py's ways of describing it, as the library's.
+"""Turns mpi4py's descriptions of messages into the library's.
 
 A description is a buffer, or a list of a buffer with a count, a displacement and a datatype, or
 some of them. Datatypes may be given by their codes.

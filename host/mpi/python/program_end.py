@@ -1,4 +1,4 @@
-"""How a program in Python ends."""
+"""Ends a program in Python."""
 
 import sys
 import traceback
@@ -14,8 +14,8 @@ __all__ = ["End", "executed"]
 
 
 class End(NamedTuple):
-    """How it ended: an exit status as mpiexec would see it, and why the run has failed, if it
-    has."""
+    """The end of a program: an exit status as mpiexec would see it, and the reason of a failed
+    run."""
 
     status: int
     failure: RankError | None = None

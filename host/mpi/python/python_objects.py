@@ -16,8 +16,8 @@ FEWEST_OUT_OF_BAND = 1 << 18
 
 
 class Pickle:
-    """How objects become bytes. Ranks share the object; each may set it up for itself, until its
-    run ends."""
+    """Turns objects into bytes and back. Ranks share the object; each may set it up for itself,
+    until its run ends."""
 
     def __init__(self, dumps: Any = None, loads: Any = None, protocol: int | None = None,
                  threshold: int | None = None) -> None:

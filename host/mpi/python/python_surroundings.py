@@ -1,5 +1,5 @@
-"""What of the Python process belongs to a rank's program while it runs: its standard streams, its
-arguments, its modules, and what modules keep for the process (:mod:`.process`).
+"""Gives a rank's program its own part of the Python process while it runs: its standard streams,
+its arguments, its modules, and what modules keep for the process (:mod:`.process`).
 
 All ranks run in one Python process, where mpiexec would start one each. So that the globals of a
 program's modules are each rank's own, modules from the program's folder are there for its rank
@@ -32,7 +32,8 @@ class _Own:
     def find_spec(self, name: str, path: Sequence[str] | None, target: Any = None
                   ) -> ModuleSpec | None:
         if path == [] and name.partition(".")[0] in self.names:
-            raise ModuleNotFoundError(f"{name} is not supported (docs/mpi.md lists what is)")
+            raise ModuleNotFoundError(f"{name} is not supported "
+                                      "(docs/tutorials/mpi.md lists what is)")
         found = PathFinder.find_spec(name, [self._folder] if path is None else path, target)
         if found is not None and (path is None or name.partition(".")[0] in self.names):
             self.names.add(name)

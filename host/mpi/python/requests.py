@@ -19,7 +19,7 @@ Own = TypeVar("Own", bound="Request")
 
 
 class Operation:
-    """What a request stands for.
+    """The operation that a request stands for.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""What a receive got."""
+"""The result of a receive."""
 
 from array import array
 from typing import Any

@@ -49,7 +49,7 @@ class _Kept(np.ndarray):
 
 
 def is_tensor(thing: Any) -> bool:
-    """Whether ``thing`` is such an array."""
+    """Tells whether ``thing`` is such an array."""
     return hasattr(thing, "__dlpack__") or hasattr(thing, "__cuda_array_interface__")
 
 

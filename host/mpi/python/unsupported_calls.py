@@ -11,7 +11,7 @@ Kind = TypeVar("Kind", bound=type)
 def refused(name: str) -> Callable[..., Any]:
     """A function called ``name`` that says so."""
     def refuse(*_: Any, **__: Any) -> Any:
-        raise NotImplementedError(f"{name} is not supported (docs/mpi.md lists what is)")
+        raise NotImplementedError(f"{name} is not supported (docs/tutorials/mpi.md lists what is)")
     refuse.__name__ = name
     return refuse
 

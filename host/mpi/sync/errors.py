@@ -1,5 +1,5 @@
-"""How a rank ends the run. Neither is an :class:`Exception`: a program that goes on after errors
-does not go on after these."""
+"""The exceptions by which a rank ends the run. Neither is an :class:`Exception`: a program that
+goes on after errors does not go on after these."""
 
 __all__ = ["Ended", "RankError"]
 

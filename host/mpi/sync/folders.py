@@ -8,7 +8,7 @@ _PATH = getattr(os, "O_PATH", os.O_RDONLY)
 
 
 class Folders:
-    """Where each rank of a run is. One for a run; see :meth:`Node.run_service`. The process is
+    """The current folder of each rank. One for a run; see :meth:`Node.run_service`. The process is
     where the run began until a rank moves.
 
     A face of MPI calls :meth:`moved` after its program has changed the directory, before another

@@ -1,4 +1,4 @@
-"""What ranks print, line by line, each behind its rank."""
+"""Prints what ranks print, line by line, each behind its rank."""
 
 import codecs
 import io
@@ -43,7 +43,7 @@ class Lines(io.TextIOBase):
 
 
 class _Bytes(io.BufferedIOBase):
-    """What a program writes as bytes goes to ``lines``."""
+    """Passes bytes that a program writes to ``lines``."""
 
     def __init__(self, lines: Lines) -> None:
         super().__init__()

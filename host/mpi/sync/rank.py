@@ -72,13 +72,13 @@ class Rank:
         self._each = Fraction(node.description.cpu.clock_mhz) / 1000 if measured else None
 
     def keep(self, name: str, make: Callable[[], Result]) -> Result:
-        """What is kept under ``name``; made when it is first asked for."""
+        """Returns what is kept under ``name``; made when it is first asked for."""
         if name not in self.kept:
             self.kept[name] = make()
         return self.kept[name]
 
     def wait(self, call: Coroutine[Any, Any, Result]) -> Result:
-        """What ``call``, one of the library's, gives.
+        """Returns what ``call``, one of the library's, gives.
 
         Raises
         ------
@@ -109,8 +109,8 @@ class Rank:
         return 0 if self._each is None else self.clock.take() * self._each
 
     def complete(self, call: Coroutine[Any, Any, Result], put: Callable[[Result], Other]) -> Other:
-        """What ``put`` makes of what ``call``, which completes requests, gives. Where some of them
-        have failed it does so, too, before their error is raised."""
+        """Returns what ``put`` makes of what ``call``, which completes requests, gives. Where some
+        of them have failed it does so, too, before their error is raised."""
         try:
             found = self.wait(call)
         except RequestError as error:

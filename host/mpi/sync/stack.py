@@ -26,8 +26,8 @@ ABANDONED: list["Stack"] = []
 
 
 class Surroundings:
-    """What of the Python process belongs to a program while it runs: nothing, if no class of a face
-    says more."""
+    """The part of the Python process that belongs to a program while it runs: nothing, if no class
+    of a face says more."""
 
     def enter(self) -> None:
         """The program goes on."""
@@ -120,7 +120,7 @@ class Stack(greenlet):
 
 
 def wait(call: Coroutine[Any, Any, Result]) -> Result:
-    """What ``call`` gives. Called on a :class:`Stack`, which waits for it.
+    """Returns what ``call`` gives. Called on a :class:`Stack`, which waits for it.
 
     Raises
     ------

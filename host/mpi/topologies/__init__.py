@@ -2,9 +2,9 @@
 
 In the order in which to read:
 
-- :mod:`.topology`: What all topologies have
+- :mod:`.topology`: The base of all topologies
 - :mod:`.cartesian`: Grids: dimensions, of which each is periodic or not
-- :mod:`.dims`: How many processes lie along each dimension of a grid
+- :mod:`.dims`: Chooses the number of processes along each dimension of a grid
 - :mod:`.graph`: Graphs that every process knows as a whole
 - :mod:`.distributed`: Graphs of which each process knows its own edges
 - :mod:`.making`: Communicators with a topology

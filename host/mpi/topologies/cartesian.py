@@ -32,7 +32,7 @@ class Cartesian(Topology):
         self.size = math.prod(self.dims)
 
     def rank(self, coords: Sequence[int]) -> int:
-        """Who is at ``coords``.
+        """Tells who is at ``coords``.
 
         Raises
         ------
@@ -48,7 +48,7 @@ class Cartesian(Topology):
         return rank
 
     def coords(self, rank: int) -> list[int]:
-        """Where ``rank`` is.
+        """Tells where ``rank`` is.
 
         Raises
         ------
@@ -91,7 +91,8 @@ class Cartesian(Topology):
     destinations = sources
 
     def order(self, count: int) -> Sequence[int]:
-        """What is sent down comes from above, even where both neighbours are one process."""
+        """Returns what is sent down comes from above, even where both neighbours are one
+        process."""
         return [place ^ 1 for place in range(count)]
 
     def of(self, rank: int, remain: Sequence[object]) -> tuple[int, int, "Cartesian"]:

@@ -1,4 +1,4 @@
-"""How many processes lie along each dimension of a grid."""
+"""Chooses the number of processes along each dimension of a grid."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""What all topologies have."""
+"""The base of all topologies."""
 
 from collections.abc import Sequence
 from typing import ClassVar
@@ -7,7 +7,7 @@ __all__ = ["Topology"]
 
 
 class Topology:
-    """How the processes of a communicator lie.
+    """The arrangement of a communicator's processes.
 
     Attributes
     ----------

@@ -8,7 +8,7 @@ In the order in which to read:
 
 - :mod:`.window`: A window: the calls on it, under MPI's names
 - :mod:`.creation`: Windows are made and freed: by all processes of a communicator
-- :mod:`.memory`: What of a program's memory others reach, and how it agrees with the process's
+- :mod:`.memory`: Keeps the memory that others reach in agreement with the program's
 - :mod:`.epochs`: Epochs: fence, post and start, locks; what may be done when
 - :mod:`.locks`: The lock of a window at its target
 - :mod:`.operation`: An operation at its origin: what it moves, and what it still waits for

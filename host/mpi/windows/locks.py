@@ -9,7 +9,7 @@ EXCLUSIVE, SHARED = 1, 2
 
 
 class Lock:
-    """Who has it, and who waits for it.
+    """A window's lock: its owners, and those that wait for it.
 
     Attributes
     ----------

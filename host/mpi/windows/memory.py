@@ -1,4 +1,4 @@
-"""What of a program's memory others reach, and how it agrees with the process's.
+"""Keeps the memory that others reach in agreement with the program's.
 
 A program computes in its own memory, and the target knows a place for it in the memory of the
 process, where time is charged and RDMA arrives. A program takes no target time between its calls,
@@ -43,7 +43,7 @@ class Exposed:
         self._process.write(self.address + at, self.flat.data[at:at + length])
 
     def put_back(self, at: int, length: int) -> None:
-        """What has been written at the place to the program, in no time."""
+        """Returns what has been written at the place to the program, in no time."""
         self._process.read_into(self.address + at, self.flat.data[at:at + length])
 
     def will_write(self, rank: int, at: int, length: int) -> None:
@@ -154,11 +154,11 @@ def show(places: Iterable[Place]) -> None:
 
 
 def put_back(places: Iterable[Place]) -> None:
-    """What has been written there to the program, in no time."""
+    """Returns what has been written there to the program, in no time."""
     for memory, at, length in places:
         memory.put_back(at, length)
 
 
 def process_pieces(places: Iterable[Place]) -> Pieces:
-    """Where they are in the process's memory."""
+    """Tells where they are in the process's memory."""
     return [(memory.address + at, length) for memory, at, length in places]

@@ -11,7 +11,7 @@ __all__ = ["Operation", "Peer"]
 
 
 class Peer:
-    """What this process knows of a window at ``rank``, ``world`` among all, and what is between
+    """A window at ``rank``, ``world`` among all, as this process knows it, with what is between
     them.
 
     Attributes
@@ -49,7 +49,7 @@ class Peer:
 
     @property
     def quiet(self) -> bool:
-        """Whether all has ended that was begun, and every answer has come."""
+        """Tells whether all has ended that was begun, and every answer has come."""
         return not self.open and not self.asked
 
 

@@ -31,7 +31,7 @@ class _Layout:
 
 
 class Target:
-    """What others do to the windows of a process. ``window_of`` tells a number's window."""
+    """Does what others ask of the windows of a process. ``window_of`` tells a number's window."""
 
     def __init__(self, ends: LongMessages, window_of: Callable[[int], Any]) -> None:
         self._process = ends.process

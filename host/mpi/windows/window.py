@@ -97,7 +97,7 @@ class Win:
 
     @property
     def base(self) -> int:
-        """Where the program has its memory of the window; 0 if it has none."""
+        """Tells where the program has its memory of the window; 0 if it has none."""
         return int(Buffers.flat(self.array, "Win")[0].ctypes.data) if self.length else 0
 
     @property

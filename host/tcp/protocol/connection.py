@@ -59,7 +59,7 @@ class State(Enum):
 
 
 class Ended(Enum):
-    """Why a connection ended that was not closed by both ends."""
+    """The reason for which a connection ended that was not closed by both ends."""
 
     RESET = "ECONNRESET"
     REFUSED = "ECONNREFUSED"
@@ -134,12 +134,12 @@ class Connection:
 
     @property
     def finished(self) -> bool:
-        """Whether nothing will happen any more."""
+        """Tells whether nothing will happen any more."""
         return self.state is State.CLOSED and not self._resets
 
     @property
     def open(self) -> bool:
-        """Whether both ends know of each other, and none has reset it."""
+        """Tells whether both ends know of each other, and none has reset it."""
         return self.state not in (*OPENING, State.CLOSED)
 
     @property
@@ -149,7 +149,7 @@ class Connection:
 
     @property
     def writable(self) -> bool:
-        """Whether :meth:`write` may be called with data."""
+        """Tells whether :meth:`write` may be called with data."""
         return self.state in SENDING
 
     def write(self, data: bytes | memoryview) -> list[tuple[Chunk, int, int]]:
@@ -261,7 +261,7 @@ class Connection:
 
     @property
     def deadline(self) -> int:
-        """When :meth:`tick` is to be called next; FAR: never."""
+        """Tells when :meth:`tick` is to be called next; FAR: never."""
         timer, delayed = self._timer, self._delayed
         return timer if timer < delayed else delayed
 

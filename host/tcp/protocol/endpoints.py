@@ -71,7 +71,7 @@ class Endpoints:
         return len(self._connections)
 
     def taken(self, port: int) -> bool:
-        """Whether something has ``port``."""
+        """Tells whether something has ``port``."""
         return (port in self.bound or port in self._listeners
                 or any(local == port for local, _, _ in self._connections))
 

@@ -58,7 +58,7 @@ class Segment:
 
     @property
     def span(self) -> int:
-        """How far it goes in sequence numbers: SYN and FIN count one each."""
+        """Tells how far it goes in sequence numbers: SYN and FIN count one each."""
         flags = self.flags
         return len(self.data) + (flags & SYN > 0) + (flags & FIN > 0)
 

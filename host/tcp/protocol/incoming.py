@@ -38,7 +38,7 @@ class Incoming:
 
     @property
     def gaps(self) -> bool:
-        """Whether something is kept beyond a gap."""
+        """Tells whether something is kept beyond a gap."""
         return bool(self._kept)
 
     @property
@@ -58,7 +58,7 @@ class Incoming:
 
     @property
     def news(self) -> bool:
-        """Whether the window has opened so far that the peer should be told at once."""
+        """Tells whether the window has opened so far that the peer should be told at once."""
         opened = self.size - self.readable - distance(self.expected, self._edge)
         return opened >= min(2 * self._step, self.size // 2)
 

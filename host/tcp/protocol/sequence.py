@@ -20,5 +20,5 @@ def distance(first: int, last: int) -> int:
 
 
 def after(number: int, other: int) -> bool:
-    """Whether ``number`` comes after ``other``."""
+    """Tells whether ``number`` comes after ``other``."""
     return 0 < (number - other & MASK) < HALF

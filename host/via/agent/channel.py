@@ -115,8 +115,8 @@ class Lane:
         trip then."""
 
     def asked_since(self, number: int) -> bool:
-        """Whether probe ``number`` was sent after the last transmission of the message, so that its
-        answer applies to it."""
+        """Tells whether probe ``number`` was sent after the last transmission of the message, so
+        that its answer applies to it."""
         return 0 < (number - self.sent & 0xFFFF) <= (self.asked - self.sent & 0xFFFF)
 
 
@@ -156,7 +156,7 @@ class Channel:
 
     @property
     def idle(self) -> bool:
-        """Whether everything sent has been acknowledged."""
+        """Tells whether everything sent has been acknowledged."""
         return not any(lane.queue for lane in self._lanes.values())
 
     async def send(self, node: int, kind: MessageKind, message: Message) -> None:

@@ -17,7 +17,7 @@ class Timers:
         self._ends = ends
 
     def late(self) -> bool:
-        """Whether a deadline has passed. Deadlines moved by acknowledgements cost nothing."""
+        """Tells whether a deadline has passed. Deadlines moved by acknowledgements cost nothing."""
         cycle = self._port.cycle
         if cycle < self.due:
             return False

@@ -70,7 +70,7 @@ class Caller:
         return vi.__class__ is Vi and vi.open and vi.nic.process is self.process
 
     def may_post(self, vi: Any, descriptor: Any, handle: Any) -> bool:
-        """Whether ``vi`` is one, and the others can be an address and a memory handle."""
+        """Tells whether ``vi`` is one, and the others can be an address and a memory handle."""
         return (vi.__class__ is Vi and vi.open and vi.nic.process is self.process
                 and descriptor.__class__ is int and handle.__class__ is int
                 and not descriptor >> 64 and not handle >> 32)

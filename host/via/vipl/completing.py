@@ -47,8 +47,8 @@ class Completing:
         return self._provider.check(queue) if queue.entries else self._caller.spend()
 
     def checked(self, queue: WorkQueue, begin: list[int]) -> Done | None:
-        """What the check has found; None if that takes more (:meth:`check_on`). The call ends with
-        :meth:`.Kernel.attend`."""
+        """Returns what the check has found; None if that takes more (:meth:`check_on`). The call
+        ends with :meth:`.Kernel.attend`."""
         entries = queue.entries
         if not entries:
             self._port.mark(EMPTY_CHECK, END, 0)

@@ -129,8 +129,8 @@ class CompletionQueues:
     # layers above that wait themselves.
 
     def checked(self, cq: Cq, begin: list[int]) -> Found | None:
-        """What the provider has found; None if that takes more (:meth:`check_on`). The call ends
-        with :meth:`.Kernel.attend`."""
+        """Returns what the provider has found; None if that takes more (:meth:`check_on`). The call
+        ends with :meth:`.Kernel.attend`."""
         entry = self._provider.cq_found(cq)
         if entry is None:
             return self._found(None, begin)
@@ -143,8 +143,9 @@ class CompletionQueues:
         return self._found(await self._completions.entry(cq), begin)
 
     def spun(self, cq: Cq, begin: list[int]) -> Found | None:
-        """What a provider's check that spins has found; None if that takes more: :meth:`spin_on`,
-        which must be awaited at once. The call ends with :meth:`.Kernel.attend`."""
+        """Returns what a provider's check that spins has found; None if that takes more:
+        :meth:`spin_on`, which must be awaited at once. The call ends with
+        :meth:`.Kernel.attend`."""
         entry = self._provider.cq_found(cq)
         self._gone = entry is not None
         found = None if entry is None else self._completions.of_a_vi(cq, entry)

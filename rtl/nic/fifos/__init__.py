@@ -2,9 +2,8 @@
 
 In the order in which to read:
 
-- :mod:`.packet_fifo`: What the FIFOs of packets have in common: how much they hold, and the
-  longest packet
-- :mod:`.lanes`: How the two lanes of the send FIFO, PIO and DMA, reach their merge
+- :mod:`.packet_fifo`: The size and the longest packet that all FIFOs of packets share
+- :mod:`.lanes`: Joins the two lanes of the send FIFO, PIO and DMA, to their merge
 - :mod:`.send_window`: Send FIFO, PIO lane: words that the CPU writes become packets
 - :mod:`.lane_merge`: Joins the lanes of the send FIFO, PIO and DMA, in the order in which
   software issued them

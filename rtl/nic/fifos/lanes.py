@@ -1,4 +1,4 @@
-"""How the two lanes of the send FIFO, PIO and DMA, reach their merge."""
+"""Joins the two lanes of the send FIFO, PIO and DMA, to their merge."""
 
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out

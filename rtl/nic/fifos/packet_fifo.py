@@ -1,4 +1,4 @@
-"""What the FIFOs of packets have in common: how much they hold, and the longest packet."""
+"""The size and the longest packet that all FIFOs of packets share."""
 
 from amaranth.lib import wiring
 

@@ -100,7 +100,7 @@ class ReceiveFifo(PacketFifo):
 
     @property
     def early(self) -> Protocol | None:
-        """Whose packets are visible early."""
+        """The protocol whose packets are visible early."""
         return self._early
 
     def elaborate(self, platform: object) -> Module:

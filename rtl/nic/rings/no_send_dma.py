@@ -1,4 +1,4 @@
-"""What is in the send DMA engine's place in a NIC without a send ring."""
+"""Stands for the send DMA engine in a NIC without a send ring."""
 
 from amaranth.hdl import Module
 from amaranth.lib import wiring

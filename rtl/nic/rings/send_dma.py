@@ -133,7 +133,7 @@ class SendDma(PacketFifo):
 
     @property
     def coherent(self) -> bool:
-        """Whether the NIC is on the memory bus."""
+        """Tells whether the NIC is on the memory bus."""
         return self._lines is not None
 
     def elaborate(self, platform: object) -> Module:
@@ -475,7 +475,7 @@ class SendDma(PacketFifo):
 
 
 class _Burst(enum.Enum, shape=3):
-    """What a burst is for: the rest of a fetch is what one burst was too short for."""
+    """The purpose of a burst: the rest of a fetch is what one burst was too short for."""
 
     NONE = 0
     REPORT = 1

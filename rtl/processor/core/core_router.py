@@ -97,7 +97,7 @@ class CoreRouter(wiring.Component):
 
     @property
     def speculates(self) -> bool:
-        """Whether the core may fetch from anywhere."""
+        """Tells whether the core may fetch from anywhere."""
         return self._speculates
 
     @property

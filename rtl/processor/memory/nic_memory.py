@@ -59,7 +59,7 @@ class NicMemory(wiring.Component):
 
     @property
     def block_ram(self) -> bool:
-        """Whether the memory is written as a true dual-port block RAM."""
+        """Tells whether the memory is written as a true dual-port block RAM."""
         return self._block_ram
 
     def elaborate(self, platform: object) -> Module:

@@ -1,4 +1,4 @@
-"""How a packet ends in the receiver, and what manager and sender are told."""
+"""Ends a packet in the receiver, and tells manager and sender."""
 
 from amaranth.hdl import Cat, Module, Mux, Signal, Value
 from amaranth.lib import data, wiring

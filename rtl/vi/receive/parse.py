@@ -17,9 +17,9 @@ __all__ = ["Parsed", "ReceiveParse"]
 
 
 class Parsed(data.Struct):
-    """What the headers of a packet say. ``bytes``: of data behind them. ``malformed``: it is
-    shorter than its headers; all but ``trace`` is meaningless then. ``none``: no word of data, and
-    ``bad`` of a packet with none: it is not to be used."""
+    """The headers of a packet. ``bytes``: of data behind them. ``malformed``: it is shorter than
+    its headers; all but ``trace`` is meaningless then. ``none``: no word of data, and ``bad`` of a
+    packet with none: it is not to be used."""
 
     node: 8
     detail: Detail

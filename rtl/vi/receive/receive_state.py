@@ -1,4 +1,4 @@
-"""What the receive side keeps of each VI between packets."""
+"""The state that the receive side keeps of each VI between packets."""
 
 from amaranth.hdl import Module
 from amaranth.lib import data, wiring

@@ -194,7 +194,8 @@ Release = wiring.Signature({
 
 
 def before(a: object, b: object) -> object:
-    """Whether sequence number ``a`` comes before ``b``, given that they are less than 128 apart."""
+    """Tells whether sequence number ``a`` comes before ``b``, given that they are less than 128
+    apart."""
     return (a - b)[7]
 
 

@@ -103,7 +103,7 @@ class TranslationCache(wiring.Component):
 
     @property
     def replacement(self) -> str:
-        """Which line of a full set is replaced."""
+        """Tells which line of a full set is replaced."""
         return self._replacement
 
     def elaborate(self, platform: object) -> Module:

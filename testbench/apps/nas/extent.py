@@ -1,4 +1,4 @@
-"""How much of a kernel is run, and how long that will take.
+"""Decides how much of a kernel is run, and estimates how long that takes.
 
 What a simulation costs is by far what the messages cost. So of a class that takes too long some
 iterations run, and their slope tells the whole run's time.
@@ -47,8 +47,8 @@ def within(kernel: Kernel, most: float) -> int:
 
 
 def outlook(kernel: Kernel, iterations: int, *, known: bool) -> str:
-    """What a run of ``iterations`` (0: all) will take; "" if that is little. ``known``: whether
-    :func:`seconds` holds for it, so that it is told."""
+    """Returns what a run of ``iterations`` (0: all) will take; "" if that is little. ``known``:
+    whether :func:`seconds` holds for it, so that it is told."""
     found = seconds(kernel, iterations)
     if found < TOLD_SECONDS:
         return ""
@@ -65,6 +65,6 @@ def told(found: float) -> str:
 
 
 def calibrated(description: Description, sim: str, compute: str) -> bool:
-    """Whether :func:`seconds` is calibrated for a run: over VIA, with computation charged alone, on
-    Verilator."""
+    """Tells whether :func:`seconds` is calibrated for a run: over VIA, with computation charged
+    alone, on Verilator."""
     return (description.mpi.channel, compute, sim) == ("via", "charged", "verilator")

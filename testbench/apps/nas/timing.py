@@ -51,7 +51,7 @@ class Timed:
     parts: list[Part] = field(default_factory=list)
 
     def ticks(self, kind: str) -> int:
-        """How long it did one of KINDS."""
+        """Tells how long it did one of KINDS."""
         return sum(part.end - part.begin for part in self.parts if part.kind == kind)
 
     def shares(self, begin: int, end: int, bins: int) -> list[list[Fraction]]:

@@ -1,4 +1,4 @@
-"""What a cycle of o, of g and of L is worth to a kernel: each is changed alone, and measured.
+"""Measures what a cycle of o, of g and of L is worth to a kernel: each is changed alone.
 
 What is changed is in :mod:`.changes`. How far o, g and L moved is measured, each time, in
 ping-pongs over MPI, as a knob is no parameter:
@@ -107,7 +107,7 @@ def _outlook(like: Measurement, names: Sequence[str], size: str, what: str = "")
 
 
 def iterations(kernel: Kernel) -> int:
-    """How many iterations of ``kernel`` are run; 0: all."""
+    """Returns how many iterations of ``kernel`` are run; 0: all."""
     found = within(kernel, MOST_SECONDS)
     return found and max(found, kernel.iterations // PART)
 

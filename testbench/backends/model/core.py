@@ -102,7 +102,7 @@ class Core:
             self.counts[pc] = self.counts.get(pc, 0) + 1
 
     def trap(self, cause: int, pc: int) -> int:
-        """Where an exception at ``pc`` leads."""
+        """Tells where an exception at ``pc`` leads."""
         if not self.csr.get(MTVEC):
             raise Trap(cause, pc)
         self.csr[MEPC], self.csr[MCAUSE] = pc, cause

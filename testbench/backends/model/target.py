@@ -57,7 +57,7 @@ class Model:
         return cpus if nics == 1 else [cpus[nic.node % nics % self.cpus]]
 
     def seen(self, host: ModelPort) -> bool:
-        """Whether the CPU sees the interrupt of a NIC."""
+        """Tells whether the CPU sees the interrupt of a NIC."""
         return any(nic.seen and host in self.interrupted(nic) for nic in self.nics_of(host.node))
 
     def recheck(self, node: int) -> None:

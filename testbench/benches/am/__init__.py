@@ -10,6 +10,8 @@ In the order in which to read:
   successful polls
 - :mod:`.logp`: The LogP signature of small messages: o_s, o_r, g, L and RTT, with the truth beside
   them
+- :mod:`.latency`: Latency of Active Messages
+- :mod:`.bandwidth`: Bandwidth of Active Messages: asynchronous stores
 - :mod:`.prtt`: LogP the LogGP way, as a cross-check: from PRTT(n, d, s), the time of n messages of
   s bytes with delay d between them and the answer to the last
 - :mod:`.bulk`: Bulk transfers over sizes: T(n), o_s(n), o_r(n), g(n), bandwidth, r_inf, n_1/2, T0

@@ -136,7 +136,7 @@ async def measure(lab: Any, layer: str, parameters: Mapping[str, Any], tell: Any
                         trace=False)
     tell("with the layer", 1, 2)
     return {"bare": [ticks_between(*trip) for trip in run.results[0]],
-            "am": (await measure_trips(lab))["trips"]}
+            "am": (await measure_trips(lab, layer))["trips"]}
 
 
 def evaluate(raw: Mapping[str, Any], description: Description, parameters: Mapping[str, Any]

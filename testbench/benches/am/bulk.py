@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
+from ....host.am.endpoint import AmEndpoint, buffer_of
+from ....host.endpoint import Exchange
 from ....host.port.node import Node
 from ....layouts.description import Description
 from ....layouts.trace import TICKS, Activity
@@ -14,14 +16,13 @@ from ...estimate.logp import Curve, Regimes, regimes, send_overhead
 from ...results.document import cycles, number
 from ...truth.spans import spans
 from ..common.bulk_report import draw, headline, series, tables
-from ..common.programs import programs, stamp
+from ..common.programs import close_to, open_to, programs, server, stamp
 from ..common.transfers import (
     KINDS,
-    BulkParty,
-    buffer_of,
     measure_transfers,
     sizes,
     transfer_truth,
+    transfers,
     window_bytes,
 )
 
@@ -71,26 +72,24 @@ async def measure(lab: Any, layer: str, parameters: Mapping[str, Any], tell: Any
 
 async def _measure_single(lab: Any, kind: str, chosen: list[int]) -> dict[str, Any]:
     async def requester(node: Node) -> Any:
-        party = BulkParty(node)
-        await party.start([1])
+        side = AmEndpoint(node, Exchange())
+        await open_to(side, [1])
         times = []
         for size in chosen:
-            issue = party.transfers(kind, 1, size)
+            issue = transfers(side, kind, 1, size)
             for left in reversed(range(2 if size <= WARM else 1)):
-                wanted = party.answers + 1
+                wanted = side.replied + 1
                 start = stamp(node)
                 await issue(0)
-                await party.am.wait(lambda wanted=wanted: party.answers >= wanted)
+                await side.wait(lambda wanted=wanted: side.replied >= wanted)
                 stop = stamp(node)
                 if not left:
                     times.append((start, stop))
-        await party.finish([1])
+        await close_to(side, [1])
         return times
 
-    async def replier(node: Node) -> None:
-        await BulkParty(node).serve()
-
-    run = await lab.run(programs(lab.description.fabric.nodes, {0: requester, 1: replier}))
+    run = await lab.run(programs(lab.description.fabric.nodes, {
+        0: requester, 1: server(lambda node: AmEndpoint(node, Exchange()))}))
     return {"ticks": [stop[0] - start[0] for start, stop in run.results[0]],
             "between": [(start[0], stop[0]) for start, stop in run.results[0]],
             "marks": run.marks}

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
+from ....host.am.endpoint import ARRIVED, START, STORED, AmEndpoint, buffer_of
+from ....host.endpoint import Exchange
 from ....host.port.node import Node
 from ....layouts.description import Description
 from ....layouts.trace import TICKS
@@ -12,8 +14,8 @@ from ...results.document import cycles, number
 from ...results.tables import amount, table
 from ..common.bulk_report import size_text
 from ..common.headline import Headline, Series
-from ..common.programs import ARRIVED, START, STORED, programs, stamp
-from ..common.transfers import BulkParty, buffer_of, sizes
+from ..common.programs import close_to, open_to, programs, server, stamp
+from ..common.transfers import sizes, transfers
 
 __all__ = ["draw", "evaluate", "headline", "measure", "parameters", "series", "tables"]
 
@@ -39,51 +41,49 @@ async def measure(lab: Any, layer: str, parameters: Mapping[str, Any], tell: Any
 
 
 async def _both(lab: Any, size: int, count: int) -> dict[str, Any]:
-    async def side(node: Node) -> Any:
-        party = BulkParty(node)
+    async def program(node: Node) -> Any:
+        side = AmEndpoint(node, Exchange())
         other = 1 - node.home
-        await party.am.enable()
-        await party.am.wait(lambda: party.started)
+        await side.open()
+        await side.wait(lambda: side.started)
         start = stamp(node)
-        issue = party.transfers("store_async", other, size)
+        issue = transfers(side, "store_async", other, size)
         for index in range(count):
             await issue(index)
         # All data sent is acknowledged, and all data of the other node has arrived.
-        await party.am.wait(lambda: party.answers >= count and party.requests >= count)
+        await side.wait(lambda: side.replied >= count and side.received >= count)
         stop = stamp(node)
-        await party.am.disable()
+        await side.close()
         return start, stop
 
     async def third(node: Node) -> None:
-        party = BulkParty(node)
-        await party.am.enable()
+        side = AmEndpoint(node, Exchange())
+        await side.open()
         for one in (0, 1):
-            await party.am.request(party.peer(one), START)
-        await party.am.disable()
+            await side.am.request(node.address_on(one), START)
+        await side.close()
 
-    run = await lab.run(programs(lab.description.fabric.nodes, {0: side, 1: side, 2: third}))
+    run = await lab.run(programs(lab.description.fabric.nodes, {0: program, 1: program, 2: third}))
     begin = min(start[0] for start, _ in run.results[:2])
     return {"ticks": max(stop[0] for _, stop in run.results[:2]) - begin, "count": count}
 
 
 async def _one(lab: Any, size: int, count: int) -> dict[str, Any]:
-    async def side(node: Node) -> Any:
-        party = BulkParty(node)
-        await party.start([1])
-        base, peer = party.answers, party.peer(1)
+    async def program(node: Node) -> Any:
+        side = AmEndpoint(node, Exchange())
+        await open_to(side, [1])
+        base, peer = side.replied, node.address_on(1)
         start = stamp(node)
         for _ in range(count):
-            await party.am.get(peer, party.source, party.target, size, ARRIVED)
-            await party.am.store_async(peer, party.source, party.target, size, STORED)
-        await party.am.wait(lambda: party.answers - base >= 2 * count)
+            await side.am.get(peer, side.source, side.target, size, ARRIVED)
+            await side.am.store_async(peer, side.source, side.target, size, STORED)
+        await side.wait(lambda: side.replied - base >= 2 * count)
         stop = stamp(node)
-        await party.finish([1])
+        await close_to(side, [1])
         return start, stop
 
-    async def other(node: Node) -> None:
-        await BulkParty(node).serve()
-
-    run = await lab.run(programs(lab.description.fabric.nodes, {0: side, 1: other}))
+    run = await lab.run(programs(lab.description.fabric.nodes, {
+        0: program, 1: server(lambda node: AmEndpoint(node, Exchange()))}))
     start, stop = run.results[0]
     return {"ticks": stop[0] - start[0], "count": count}
 

@@ -5,7 +5,7 @@ cost of an issue over M, one curve for each D. One run for each D gives its whol
 is deterministic, so a run of M issues is the beginning of a longer one.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
@@ -14,11 +14,24 @@ from ....layouts.description import Description
 from ....layouts.trace import TICKS
 from ..common.logp_evaluation import evaluate as evaluate_signature
 from ..common.logp_report import FIGURES, draw, headline, series, tables
-from ..common.programs import Party, programs, server, ticks_between
+from ..common.programs import (
+    close_to,
+    on,
+    open_to,
+    programs,
+    requests_to,
+    round_trips,
+    server,
+    stream_of,
+    ticks_between,
+)
 
 __all__ = ["FIGURES", "draw", "evaluate", "headline", "measure", "measure_curve",
            "measure_signature", "parameters", "series", "tables"]
 
+SHORT = {"issues": 256, "delays": ["0", "3/2"]}
+"""Parameters in place of the usual ones that take less time and give the same figures within a
+hundredth."""
 TRIPS = 16
 CYCLES = 2_000_000
 """Approximate cycles of computation in the run of one D: a large D has fewer issues."""
@@ -38,23 +51,23 @@ def parameters(description: Description) -> dict[str, Any]:
 
 async def measure(lab: Any, layer: str, parameters: Mapping[str, Any], tell: Any) -> dict[str, Any]:
     """The round trip, then one run for each D."""
-    return await measure_signature(lab, parameters, tell)
+    return await measure_signature(lab, layer, parameters, tell)
 
 
-async def measure_signature(lab: Any, parameters: Mapping[str, Any], tell: Any,
-                            kind: Callable[[Node], Party] = Party) -> dict[str, Any]:
-    """The round trip, then one run for each D, of parties of ``kind``."""
+async def measure_signature(lab: Any, layer: str, parameters: Mapping[str, Any], tell: Any
+                            ) -> dict[str, Any]:
+    """The round trip, then one run for each D."""
     words, count = parameters["words"], parameters["issues"]
     tell("round trip", 0, 1)
-    found: dict[str, Any] = {"rtt": await measure_trips(lab, words, kind), "curves": []}
+    found: dict[str, Any] = {"rtt": await measure_trips(lab, layer, words), "curves": []}
     trips = found["rtt"]["trips"]
     rtt = -(-max(trips) // TICKS)
     delays = [-(-rtt * Fraction(share)) // 1 for share in parameters["delays"]]
     chosen = sorted({int(delay) for delay in delays})
     for index, delay in enumerate(chosen):
         tell(f"D = {delay}", index, len(chosen))
-        found["curves"].append(await measure_curve(lab, issues(count, delay), delay, words,
-                                                   kind))
+        found["curves"].append(await measure_curve(lab, layer, issues(count, delay), delay,
+                                                   words))
     return found
 
 
@@ -64,35 +77,37 @@ def evaluate(raw: Mapping[str, Any], description: Description, parameters: Mappi
     return evaluate_signature(raw)
 
 
-async def measure_curve(lab: Any, count: int, delay: int, words: int = 1,
-                        kind: Callable[[Node], Party] = Party) -> dict[str, Any]:
+async def measure_curve(lab: Any, layer: str, count: int, delay: int, words: int = 1
+                        ) -> dict[str, Any]:
     """``count`` issues with ``delay`` cycles after each, from reset."""
 
     async def requester(node: Node) -> Any:
-        party = kind(node)
-        await party.start([1], words)
-        stream = await party.stream(party.requests_to([1], words), count, delay)
-        await party.finish([1])
-        return stream
+        side = make(node)
+        await open_to(side, [1], words)
+        found = await stream_of(side, requests_to(side, [1], words), count, delay)
+        await close_to(side, [1])
+        return found
 
+    make = on(layer)
     run = await lab.run(programs(lab.description.fabric.nodes,
-                                 {0: requester, 1: server(kind=kind)}), trace=True)
+                                 {0: requester, 1: server(make)}), trace=True)
     return {**run.results[0].plain(), "marks": run.marks, "events": run.events}
 
 
-async def measure_trips(lab: Any, words: int = 1, kind: Callable[[Node], Party] = Party,
-                        peer: int = 1, count: int = TRIPS) -> dict[str, Any]:
+async def measure_trips(lab: Any, layer: str, words: int = 1, peer: int = 1, count: int = TRIPS
+                        ) -> dict[str, Any]:
     """``count`` round trips from node 0 to ``peer``, one after the other."""
 
     async def requester(node: Node) -> Any:
-        party = kind(node)
-        await party.start([peer], words)
-        trips = await party.trips(peer, count, words)
-        await party.finish([peer])
-        return trips
+        side = make(node)
+        await open_to(side, [peer], words)
+        found = await round_trips(side, peer, count, words)
+        await close_to(side, [peer])
+        return found
 
+    make = on(layer)
     run = await lab.run(programs(lab.description.fabric.nodes,
-                                 {0: requester, peer: server(kind=kind)}), trace=True)
+                                 {0: requester, peer: server(make)}), trace=True)
     trips = run.results[0]
     return {"trips": [ticks_between(start, stop) for start, stop in trips],
             "begin": trips[0][0][0], "end": trips[-1][1][0], "marks": run.marks,

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ....layouts.description import Description
-from ....layouts.fabric import topology
+from ....layouts.fabric import graph_of
 from ...estimate.compare import check
 from ...results.document import cycles, number
 from ...results.tables import amount, table
@@ -44,7 +44,7 @@ def parameters(description: Description) -> dict[str, Any]:
 async def measure(lab: Any, layer: str, parameters: Mapping[str, Any], tell: Any) -> dict[str, Any]:
     """One run for each number of senders, all of them streaming to node 0."""
     return await measure_counts(
-        lab, "senders", parameters["senders"],
+        lab, layer, "senders", parameters["senders"],
         lambda count: {sender: [RECEIVER] for sender in range(1, count + 1)},
         parameters["issues"], tell)
 
@@ -59,7 +59,7 @@ def evaluate(raw: Mapping[int, Any], description: Description, parameters: Mappi
     fewest = min(gaps)
     one = gaps[fewest]
     services = services_of(raw[fewest], 1, RECEIVER)
-    graph = topology(description)
+    graph = graph_of(description)
     predicted = {count: from_many(services, one, RECEIVER, range(1, count + 1), graph,
                                   description.node.nics)
                  for count in gaps}

@@ -42,7 +42,7 @@ def parameters(description: Description) -> dict[str, Any]:
 async def measure(lab: Any, layer: str, parameters: Mapping[str, Any], tell: Any) -> dict[str, Any]:
     """One run for each number of receivers."""
     return await measure_counts(
-        lab, "receivers", parameters["receivers"],
+        lab, layer, "receivers", parameters["receivers"],
         lambda count: {SENDER: list(range(1, count + 1))}, parameters["issues"], tell)
 
 

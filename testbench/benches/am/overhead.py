@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
+from ....host.am.endpoint import AmEndpoint
+from ....host.endpoint import Exchange
 from ....host.port.node import Node
 from ....layouts.description import Description
 from ....layouts.trace import Activity
@@ -15,7 +17,17 @@ from ...truth.spans import spans
 from ...truth.steady import mean_own
 from ...wording import counted
 from ..common.headline import Headline
-from ..common.programs import ECHO, Party, programs, server, stamp, ticks_between
+from ..common.programs import (
+    REQUESTS,
+    Stamp,
+    close_to,
+    on,
+    open_to,
+    programs,
+    server,
+    stamp,
+    ticks_between,
+)
 
 __all__ = ["FIGURES", "draw", "evaluate", "headline", "measure", "parameters", "tables"]
 
@@ -24,6 +36,19 @@ APART = 1000
 PROCESSOR_APART = 6000
 """Cycles in which all messages arrive and no timer of the layer expires: without a NIC processor,
 and with one."""
+
+
+class _TimedReplies(AmEndpoint):
+    """``times``: the words of each reply, and when its call began and ended."""
+
+    def __init__(self, node: Node, exchange: Exchange) -> None:
+        super().__init__(node, exchange)
+        self.times: list[tuple[int, Stamp, Stamp]] = []
+
+    async def reply(self, am: Any, words: tuple[int, ...]) -> None:
+        begin = stamp(self.node)
+        await super().reply(am, words)
+        self.times.append((len(words), begin, stamp(self.node)))
 
 
 def parameters(description: Description) -> dict[str, Any]:
@@ -41,23 +66,24 @@ async def measure(lab: Any, layer: str, parameters: Mapping[str, Any], tell: Any
         tell(f"requests of {counted(words, 'word')}", index, steps)
 
         async def caller(node: Node, words: int = words) -> Any:
-            party = Party(node)
-            await party.start([1])
+            side = AmEndpoint(node, REQUESTS)
+            await open_to(side, [1])
             times = []
             for _ in range(repeats):
-                wanted = party.answers + 1
+                wanted = side.replied + 1
                 start = stamp(node)
-                await party.am.request(party.peer(1), ECHO, *range(words))
+                await side.request(1, *range(words))
                 times.append((start, stamp(node)))
-                await party.am.wait(lambda wanted=wanted: party.answers >= wanted)
-            await party.finish([1])
+                await side.wait(lambda wanted=wanted: side.replied >= wanted)
+            await close_to(side, [1])
             return times
 
         async def replier(node: Node) -> Any:
-            party = Party(node)
-            party.reply_stamps = []
-            await party.serve()
-            return party.reply_stamps
+            side = _TimedReplies(node, REQUESTS)
+            await side.open()
+            await side.serve(1)
+            await side.close()
+            return side.times
 
         run = await lab.run(programs(nodes, {0: caller, 1: replier}), trace=True)
         first = run.results[0][0][0][0]
@@ -70,17 +96,17 @@ async def measure(lab: Any, layer: str, parameters: Mapping[str, Any], tell: Any
     tell("empty polls", len(parameters["words"]), steps)
 
     async def poller(node: Node) -> Any:
-        party = Party(node)
-        await party.start([1])
-        await party.am.poll()
+        side = AmEndpoint(node, REQUESTS)
+        await open_to(side, [1])
+        await side.am.poll()
         start = stamp(node)
         for _ in range(repeats):
-            await party.am.poll()
+            await side.am.poll()
         stop = stamp(node)
-        await party.finish([1])
+        await close_to(side, [1])
         return start, stop
 
-    run = await lab.run(programs(nodes, {0: poller, 1: server()}), trace=True)
+    run = await lab.run(programs(nodes, {0: poller, 1: server(on(layer))}), trace=True)
     start, stop = run.results[0]
     found["poll"] = {"ticks": ticks_between(start, stop), "count": repeats, "begin": start[0],
                      "end": stop[0], "marks": run.marks}
@@ -88,26 +114,26 @@ async def measure(lab: Any, layer: str, parameters: Mapping[str, Any], tell: Any
         tell(f"a poll that finds {count}", len(parameters["words"]) + 1 + index, steps)
 
         async def sender(node: Node, count: int = count) -> None:
-            party = Party(node)
-            await party.start([1])
+            side = AmEndpoint(node, REQUESTS)
+            await open_to(side, [1])
             await node.port.delay(apart)
             for _ in range(count):
-                await party.am.request(party.peer(1), ECHO, 1)
+                await side.request(1, 1)
             await node.port.delay(4 * apart)
-            await party.finish([1])
+            await close_to(side, [1])
 
         async def finder(node: Node, count: int = count) -> Any:
-            party = Party(node)
-            await party.am.enable()
-            await party.am.wait(lambda: party.requests >= 8)
-            await party.am.poll()
+            side = AmEndpoint(node, REQUESTS)
+            await side.open()
+            await side.wait(lambda: side.received >= 8)
+            await side.am.poll()
             await node.port.delay(5 * apart // 2)
             start = stamp(node)
-            await party.am.poll()
+            await side.am.poll()
             stop = stamp(node)
-            handled = party.requests - 8
-            await party.am.wait(lambda: party.stopped)
-            await party.am.disable()
+            handled = side.received - 8
+            await side.wait(lambda: side.stopped)
+            await side.close()
             return start, stop, handled
 
         run = await lab.run(programs(nodes, {0: sender, 1: finder}), trace=True)

@@ -29,10 +29,11 @@ def parameters(description: Description) -> dict[str, Any]:
 async def measure(lab: Any, layer: str, parameters: Mapping[str, Any], tell: Any) -> dict[str, Any]:
     """One pair alone, then all pairs at once."""
     tell("one pair", 0, 2)
-    alone = await measure_streams(lab, {0: [1]}, parameters["issues"])
+    alone = await measure_streams(lab, layer, {0: [1]}, parameters["issues"])
     tell("all pairs", 1, 2)
     ways = {2 * pair: [2 * pair + 1] for pair in range(parameters["pairs"])}
-    return {"alone": alone, "together": await measure_streams(lab, ways, parameters["issues"])}
+    together = await measure_streams(lab, layer, ways, parameters["issues"])
+    return {"alone": alone, "together": together}
 
 
 def evaluate(raw: Mapping[str, Any], description: Description, parameters: Mapping[str, Any]

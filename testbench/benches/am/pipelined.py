@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
+from ....host.am.endpoint import buffer_of
 from ....layouts.description import Description
 from ....layouts.trace import TICKS
 from ...estimate.compare import check
@@ -11,7 +12,7 @@ from ...results.document import cycles, number
 from ...results.tables import amount, micro, table
 from ..common.bulk_report import size_text
 from ..common.headline import Headline, Series
-from ..common.transfers import KINDS, buffer_of, measure_transfers, sizes
+from ..common.transfers import KINDS, measure_transfers, sizes
 
 __all__ = ["draw", "evaluate", "headline", "measure", "parameters", "series", "tables"]
 

@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
+from ....host.am.endpoint import AmEndpoint
+from ....host.endpoint import Exchange
 from ....host.port.node import Node
 from ....layouts.description import Description
 from ....layouts.trace import TICKS, Activity
@@ -21,8 +23,17 @@ from ...truth.budget import ending_check, sends
 from ...truth.spans import spans
 from ...truth.steady import mean_own
 from ..common.headline import Headline, Series
-from ..common.programs import Party, programs, server
-from ..common.transfers import BulkParty
+from ..common.programs import (
+    REQUESTS,
+    close_to,
+    on,
+    open_to,
+    programs,
+    requests_to,
+    server,
+    stream_of,
+)
+from ..common.transfers import transfers
 
 __all__ = ["FIGURES", "draw", "evaluate", "headline", "measure", "parameters", "series", "tables"]
 
@@ -42,27 +53,25 @@ async def measure(lab: Any, layer: str, parameters: Mapping[str, Any], tell: Any
 
     async def requests(count: int, delay: int) -> Any:
         async def requester(node: Node) -> Any:
-            party = Party(node)
-            await party.start([1])
-            stream = await party.stream(party.requests_to([1]), count, delay)
-            await party.finish([1])
-            return stream
+            side = AmEndpoint(node, REQUESTS)
+            await open_to(side, [1])
+            found = await stream_of(side, requests_to(side, [1]), count, delay)
+            await close_to(side, [1])
+            return found
 
-        run = await lab.run(programs(nodes, {0: requester, 1: server()}), trace=True)
+        run = await lab.run(programs(nodes, {0: requester, 1: server(on(layer))}), trace=True)
         return {**run.results[0].plain(), "marks": run.marks}
 
     async def stores(count: int, size: int) -> Any:
         async def requester(node: Node) -> Any:
-            party = BulkParty(node)
-            await party.start([1])
-            stream = await party.stream(party.transfers("store_async", 1, size), count)
-            await party.finish([1])
-            return stream
+            side = AmEndpoint(node, Exchange())
+            await open_to(side, [1])
+            found = await stream_of(side, transfers(side, "store_async", 1, size), count)
+            await close_to(side, [1])
+            return found
 
-        async def replier(node: Node) -> None:
-            await BulkParty(node).serve()
-
-        run = await lab.run(programs(nodes, {0: requester, 1: replier}))
+        run = await lab.run(programs(nodes, {
+            0: requester, 1: server(lambda node: AmEndpoint(node, Exchange()))}))
         return run.results[0].plain()
 
     tell("requests", 0, 1 + len(parameters["sizes"]))

@@ -2,8 +2,8 @@
 
 In the order in which to read:
 
-- :mod:`.programs`: Common parts of the benchmarks' host programs: parties with the same handlers,
-  clocks, streams
+- :mod:`.programs`: Common parts of the benchmarks' host programs: clocks, round trips and streams
+  of requests over any layer whose requests have replies
 - :mod:`.one_nic`: Benchmarks on nodes with several NICs: a lab whose programs, and whose events,
   are of one NIC of each node
 - :mod:`.transfers`: Bulk transfers as streams of issues: store, store_async and get between two

@@ -205,7 +205,8 @@ def bound_of(found: Any) -> dict[str, Any]:
 
 
 def costs_by_delay(curves: Sequence[Curve]) -> list[dict[str, Any]]:
-    """What an issue costs at each D, D included: the mean over the second half of its run."""
+    """Returns what an issue costs at each D, D included: the mean over the second half of its
+    run."""
     found = []
     for curve in curves:
         half = len(curve.issued) // 2

@@ -18,43 +18,44 @@ from ...truth.spans import Span, moves, spans
 from ...truth.steady import departures, mean_own, true_gap, window
 from .headline import Headline, Series
 from .logp_evaluation import bound_of
-from .programs import Party, programs, server
+from .programs import close_to, on, open_to, programs, requests_to, server, stream_of
 
 __all__ = ["common", "draw_gaps", "gap_headlines", "gap_of", "gap_results", "gap_rows",
            "gap_series", "gap_truth", "measure_counts", "measure_streams", "plain_shares",
            "services_of", "shares_table", "starving", "stream_truth"]
 
 
-async def measure_streams(lab: Any, ways: Mapping[int, Sequence[int]], count: int, delay: int = 0,
-                          ) -> dict[str, Any]:
+async def measure_streams(lab: Any, layer: str, ways: Mapping[int, Sequence[int]], count: int,
+                          delay: int = 0) -> dict[str, Any]:
     """Sender s sends ``count`` requests to the nodes ``ways[s]`` in turn, all senders at once, from
     reset."""
+    make = on(layer)
 
     def requester(receivers: Sequence[int]) -> Any:
         async def program(node: Node) -> Any:
-            party = Party(node)
-            await party.start(receivers)
-            stream = await party.stream(party.requests_to(receivers), count, delay)
-            await party.finish(receivers)
-            return stream
+            side = make(node)
+            await open_to(side, receivers)
+            found = await stream_of(side, requests_to(side, receivers), count, delay)
+            await close_to(side, receivers)
+            return found
         return program
 
     chosen: dict[int, Any] = {sender: requester(receivers) for sender, receivers in ways.items()}
     for receiver in {one for receivers in ways.values() for one in receivers}:
-        chosen[receiver] = server(sum(receiver in receivers for receivers in ways.values()))
+        chosen[receiver] = server(make, sum(receiver in receivers for receivers in ways.values()))
     run = await lab.run(programs(lab.description.fabric.nodes, chosen), trace=True)
     return {"streams": {sender: run.results[sender].plain() for sender in ways},
             "marks": run.marks, "events": run.events}
 
 
-async def measure_counts(lab: Any, who: str, counts: Sequence[int],
+async def measure_counts(lab: Any, layer: str, who: str, counts: Sequence[int],
                          ways: Callable[[int], Mapping[int, Sequence[int]]], issues: int, tell: Any
                          ) -> dict[Any, Any]:
     """One run for each of ``counts``, how many of ``who`` there are, over its ``ways``."""
     found = {}
     for index, count in enumerate(counts):
         tell(f"{count} {who}", index, len(counts))
-        found[count] = await measure_streams(lab, ways(count), issues)
+        found[count] = await measure_streams(lab, layer, ways(count), issues)
     return found
 
 
@@ -85,7 +86,7 @@ def stream_truth(raw: Mapping[str, Any], sender: int, receiver: int) -> dict[str
 
 
 def common(raw: Mapping[str, Any]) -> Fairness:
-    """What each of the streams got while all of them ran."""
+    """Returns what each of the streams got while all of them ran."""
     streams = raw["streams"]
     return fairness({sender: one["begin"] for sender, one in streams.items()},
                     {sender: [one["begin"] + ticks for ticks in one["issued"]]

@@ -4,6 +4,8 @@ from collections.abc import Callable, Coroutine, Mapping
 from fractions import Fraction
 from typing import Any
 
+from ....host.am.endpoint import ARRIVED, STORED, AmEndpoint
+from ....host.endpoint import Exchange
 from ....host.port.node import Node
 from ....layouts.description import Description
 from ....layouts.trace import TICKS, Activity
@@ -11,18 +13,12 @@ from ...truth.bound import bound, shares
 from ...truth.spans import moves, spans
 from ...truth.steady import departures, mean_own, true_gap, window
 from .logp_evaluation import bound_of
-from .programs import ARRIVED, STORED, Party, programs
+from .programs import close_to, open_to, programs, server, stream_of
 
-__all__ = ["KINDS", "BulkParty", "buffer_of", "data_way", "measure_transfers", "sizes",
-           "elapsed", "transfer_truth", "window_bytes"]
+__all__ = ["KINDS", "data_way", "elapsed", "measure_transfers", "sizes", "transfer_truth",
+           "transfers", "window_bytes"]
 
 KINDS = ("store", "store_async", "get")
-LARGEST = 1 << 20
-
-
-def buffer_of(description: Description) -> int:
-    """Bytes of the buffers: 1 MB, or as many as the memory has room for."""
-    return min(LARGEST, description.memory.bytes // 4)
 
 
 def sizes(most: int, least: int = 4, *, around: int = 0) -> list[int]:
@@ -40,33 +36,16 @@ def window_bytes(description: Description) -> int:
     return description.am.chunk_packets * description.am.chunks * description.nic.mtu
 
 
-class BulkParty(Party):
-    """A party with buffers, which have the same addresses on all nodes: a source and a target, or,
-    if ``size`` bytes are more than :func:`buffer_of`, one buffer, the source on one node and the
-    target on another.
-
-    Raises
-    ------
-    MemoryError
-        The node's memory has no room for them.
-    """
-
-    def __init__(self, node: Node, size: int = 0) -> None:
-        super().__init__(node)
-        # Rings are allocated later, and in the same way on all nodes, so the addresses agree.
-        length = buffer_of(node.description)
-        self.source = node.allocate(max(length, size), 4096)
-        self.target = self.source if size > length else node.allocate(length, 4096)
-
-    def transfers(self, kind: str, peer: int, size: int
-                  ) -> Callable[[int], Coroutine[Any, Any, None]]:
-        """Issue number i is a transfer of ``size`` bytes, to or from node ``peer``."""
-        am, source, target, address = self.am, self.source, self.target, self.peer(peer)
-        if kind == "store":
-            return lambda index: am.store(address, source, target, size, STORED)
-        if kind == "store_async":
-            return lambda index: am.store_async(address, source, target, size, STORED)
-        return lambda index: am.get(address, source, target, size, ARRIVED)
+def transfers(side: AmEndpoint, kind: str, peer: int, size: int
+              ) -> Callable[[int], Coroutine[Any, Any, None]]:
+    """Issue number i is a transfer of ``size`` bytes, to or from node ``peer``."""
+    am, source, target = side.am, side.source, side.target
+    address = side.node.address_on(peer)
+    if kind == "store":
+        return lambda index: am.store(address, source, target, size, STORED)
+    if kind == "store_async":
+        return lambda index: am.store_async(address, source, target, size, STORED)
+    return lambda index: am.get(address, source, target, size, ARRIVED)
 
 
 def data_way(kind: str) -> tuple[int, int]:
@@ -79,16 +58,15 @@ async def measure_transfers(lab: Any, kind: str, size: int, count: int, delay: i
     """``count`` transfers of ``size`` bytes, issued in a row from reset."""
 
     async def requester(node: Node) -> Any:
-        party = BulkParty(node, size)
-        await party.start([1])
-        stream = await party.stream(party.transfers(kind, 1, size), count, delay)
-        await party.finish([1])
-        return stream
+        side = AmEndpoint(node, exchange)
+        await open_to(side, [1])
+        found = await stream_of(side, transfers(side, kind, 1, size), count, delay)
+        await close_to(side, [1])
+        return found
 
-    async def replier(node: Node) -> None:
-        await BulkParty(node, size).serve()
-
-    run = await lab.run(programs(lab.description.fabric.nodes, {0: requester, 1: replier}),
+    exchange = Exchange(size)
+    run = await lab.run(programs(lab.description.fabric.nodes, {
+        0: requester, 1: server(lambda node: AmEndpoint(node, exchange))}),
                         trace=trace)
     return {**run.results[0].plain(), "kind": kind, "size": size, "marks": run.marks,
             "events": run.events}

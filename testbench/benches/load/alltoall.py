@@ -1,17 +1,22 @@
 """Every node sends to every other, on any layer: each node's goodput, compared with that between
 two nodes."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
+from ....host.endpoint import Exchange
 from ....layouts.description import Description
 from ...estimate.compare import check
 from ...results.document import number
 from ...results.tables import table
 from ...run.sent_again import loses
+from ..benchmark import Benchmark, Tell
 from ..common.bulk_report import size_text
 from ..common.headline import Headline, Series
 from ..common.streams import starving
+from ..fields import Outcome, figure, setting
+from ..latency import carried
 from .cells import (
     COLUMNS,
     by_number,
@@ -23,86 +28,109 @@ from .cells import (
     sizes_of,
     together,
 )
-from .traffic import Plan, measure_traffic
+from .traffic import measure_traffic
 
-__all__ = ["draw", "evaluate", "headline", "measure", "parameters", "series", "tables"]
+__all__ = ["Alltoall", "AlltoallParameters", "AlltoallResults"]
 
 BUDGET = 192 << 10
 
 
-def parameters(description: Description) -> dict[str, Any]:
+@dataclass(frozen=True)
+class AlltoallParameters:
     """2 to N nodes; 192 KB from each, so that windows fill."""
-    return {"nodes": levels(description.fabric.nodes)[1:], "sizes": sizes_of(description),
-            "bytes": BUDGET}
+
+    nodes: Sequence[int] = setting([2], "nodes that send at once")
+    sizes: Sequence[int] = setting([16], "bytes of a message", unit="bytes")
+    bytes: int = setting(BUDGET, "bytes of each node, about", unit="bytes")
 
 
-async def measure(lab: Any, layer: str, parameters: Mapping[str, Any], tell: Any) -> dict[str, Any]:
-    """A run a size and number of nodes. Each node begins with the one behind it, so that at no time
-    all send to one."""
-    runs: dict[tuple[int, int], Any] = {}
-    steps = [(size, nodes) for size in parameters["sizes"] for nodes in parameters["nodes"]]
-    for index, (size, nodes) in enumerate(steps):
-        tell(f"{nodes} nodes, {size} bytes", index, len(steps))
-        count = -(-count_of(size, parameters["bytes"]) // (nodes - 1))
-        runs[size, nodes] = await measure_traffic(lab, layer, Plan(size, max(4, count), {
-            node: [(node + step) % nodes for step in range(1, nodes)] for node in range(nodes)}))
-    return {"runs": runs}
+@dataclass(frozen=True)
+class AlltoallResults:
+    """Figures of each run, as of :func:`~.cells.cell`."""
+
+    alltoall: Mapping[str, Mapping[str, Mapping[str, Any]]] = figure(
+        "", "by bytes of a message and number of nodes; goodput in bytes/cycle")
 
 
-def evaluate(raw: Mapping[str, Any], description: Description, parameters: Mapping[str, Any]
-             ) -> dict[str, Any]:
-    """Figures of each run; what a node gets, over what it gets between two."""
-    results: dict[str, Any] = {}
-    checks: list[dict[str, Any]] = []
-    alone: dict[int, float] = {}
-    for (size, nodes), run in raw["runs"].items():
-        shared = together(run)
-        found = cell(run, size, shared)
-        flows = together(run, None)
-        found |= {"flow_least": number(flows.least), "flow_jain": number(flows.jain)}
-        found["node"] = found["goodput"] / nodes
-        ratio = found["node"] / alone.setdefault(size, found["node"])
-        found["ratio"] = number(ratio)
-        if not loses(description):
-            name = f"{nodes} nodes, {size} bytes"
-            checks.append(starving(shared, f"{name}: of the senders"))
-            checks.append(check(f"{name}: a node gets what it gets between two", ratio >= 0.9,
-                                f"{ratio:.3f} of that"))
-        results.setdefault(str(size), {})[str(nodes)] = found
-    return {"results": {"alltoall": results}, "truth": {}, "points": {}, "checks": checks}
+class Alltoall(Benchmark):
+    """Every node sends to every other."""
 
+    name = "alltoall"
+    title = "every node sends to every other: what each gets"
+    Parameters = AlltoallParameters
+    Results = AlltoallResults
 
-def tables(document: Mapping[str, Any]) -> list[Any]:
-    """One row a size and number of nodes."""
-    rows = [(size_text(int(size)), nodes, *row(found), f"{found['node']:.4f}",
-             f"{found['ratio']:.3f}", f"{found['flow_least']:.3f}")
-            for size, by_nodes in by_number(document["results"]["alltoall"])
-            for nodes, found in by_number(by_nodes)]
-    return [table("All to all (bytes a cycle of all; shares of senders)",
-                  ["n", "nodes", *COLUMNS, "a node", "of two", "flow"], rows)]
+    def parameters(self, description: Description) -> AlltoallParameters:
+        """2 to N nodes; 192 KB from each, so that windows fill."""
+        return AlltoallParameters(levels(description.fabric.nodes)[1:], sizes_of(description),
+                                  BUDGET)
 
+    async def measure(self, lab: Any, layer: str, parameters: AlltoallParameters, tell: Tell
+                      ) -> dict[str, Any]:
+        """A run a size and number of nodes. Each node begins with the one behind it, so that at no
+        time all send to one."""
+        runs: dict[tuple[int, int], Any] = {}
+        sizes = carried(parameters.sizes, layer, lab.description)
+        steps = [(size, nodes) for size in sizes for nodes in parameters.nodes]
+        for index, (size, nodes) in enumerate(steps):
+            tell(f"{nodes} nodes, {size} bytes", index, len(steps))
+            count = -(-count_of(size, parameters.bytes) // (nodes - 1))
+            ways = {node: [(node + step) % nodes for step in range(1, nodes)]
+                    for node in range(nodes)}
+            runs[size, nodes] = await measure_traffic(lab, layer,
+                                                      Exchange(size, max(4, count), ways))
+        return {"runs": runs}
 
-def draw(document: Mapping[str, Any], figure: Any) -> None:
-    """Goodput of a node over the number of nodes."""
-    axes = draw_goodput(figure, document["results"]["alltoall"], "node", document["clock_mhz"])
-    axes.set_xlabel("nodes")
-    axes.set_ylabel("goodput of a node, each way (MB/s)")
-    axes.set_title(f"All to all, {document['layer']}")
+    def evaluate(self, raw: Any, description: Description, parameters: AlltoallParameters
+                 ) -> Outcome:
+        """Figures of each run; what a node gets, over what it gets between two."""
+        results: dict[str, Any] = {}
+        checks: list[dict[str, Any]] = []
+        alone: dict[int, float] = {}
+        for (size, nodes), run in raw["runs"].items():
+            shared = together(run)
+            found = cell(run, size, shared)
+            flows = together(run, None)
+            found |= {"flow_least": number(flows.least), "flow_jain": number(flows.jain)}
+            found["node"] = found["goodput"] / nodes
+            ratio = found["node"] / alone.setdefault(size, found["node"])
+            found["ratio"] = number(ratio)
+            if not loses(description):
+                name = f"{nodes} nodes, {size} bytes"
+                checks.append(starving(shared, f"{name}: of the senders"))
+                checks.append(check(f"{name}: a node gets what it gets between two", ratio >= 0.9,
+                                    f"{ratio:.3f} of that"))
+            results.setdefault(str(size), {})[str(nodes)] = found
+        return Outcome(results=AlltoallResults(results), checks=checks)
 
+    def tables(self, document: Mapping[str, Any]) -> list[Any]:
+        """One row a size and number of nodes."""
+        rows = [(size_text(int(size)), nodes, *row(found), f"{found['node']:.4f}",
+                 f"{found['ratio']:.3f}", f"{found['flow_least']:.3f}")
+                for size, by_nodes in by_number(self.results(document).alltoall)
+                for nodes, found in by_number(by_nodes)]
+        return [table("All to all (bytes a cycle of all; shares of senders)",
+                      ["n", "nodes", *COLUMNS, "a node", "of two", "flow"], rows)]
 
-def headline(document: Mapping[str, Any]) -> list[Headline]:
-    """Goodput of a node, and Jain's index, with the most nodes."""
-    found = []
-    for size, by_nodes in by_number(document["results"]["alltoall"]):
-        nodes, last = by_number(by_nodes)[-1]
-        name = f"{nodes} nodes, {size_text(int(size))}"
-        found += [Headline(f"a node's goodput, {name}", last["node"], "bytes/cycle"),
-                  Headline(f"Jain's index, {name}", last["jain"], "")]
-    return found
+    def draw(self, document: Mapping[str, Any], figure: Any) -> None:
+        """Goodput of a node over the number of nodes."""
+        axes = draw_goodput(figure, self.results(document).alltoall, "node", document["clock_mhz"])
+        axes.set_xlabel("nodes")
+        axes.set_ylabel("goodput of a node, each way (MB/s)")
+        axes.set_title(f"All to all, {document['layer']}")
 
+    def headline(self, document: Mapping[str, Any]) -> list[Headline]:
+        """Goodput of a node, and Jain's index, with the most nodes."""
+        found = []
+        for size, by_nodes in by_number(self.results(document).alltoall):
+            nodes, last = by_number(by_nodes)[-1]
+            name = f"{nodes} nodes, {size_text(int(size))}"
+            found += [Headline(f"a node's goodput, {name}", last["node"], "bytes/cycle"),
+                      Headline(f"Jain's index, {name}", last["jain"], "")]
+        return found
 
-def series(document: Mapping[str, Any]) -> Series:
-    """Goodput of a node with the longest messages over nodes."""
-    _, by_nodes = by_number(document["results"]["alltoall"])[-1]
-    return Series("nodes", "goodput of a node (bytes/cycle)",
-                  [(int(nodes), found["node"]) for nodes, found in by_number(by_nodes)])
+    def series(self, document: Mapping[str, Any]) -> Series:
+        """Goodput of a node with the longest messages over nodes."""
+        _, by_nodes = by_number(self.results(document).alltoall)[-1]
+        return Series("nodes", "goodput of a node (bytes/cycle)",
+                      [(int(nodes), found["node"]) for nodes, found in by_number(by_nodes)])

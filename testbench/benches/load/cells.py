@@ -4,21 +4,22 @@ from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
+from ....host.endpoint import Flow
 from ....layouts.description import Description
 from ....layouts.trace import TICKS
 from ...estimate.fairness import Fairness, fairness
 from ...results.document import number
 from ..common.bulk_report import size_text
 from ..common.streams import plain_shares
-from .traffic import Flow
 
-__all__ = ["COLUMNS", "FM_MOST", "MOST", "by_number", "cell", "count_of", "draw_goodput",
+__all__ = ["COLUMNS", "LOTS_MOST", "MOST", "by_number", "cell", "count_of", "draw_goodput",
            "levels", "row", "sizes_of", "together"]
 
 LEAST, MOST = 24, 192
 """Messages of a flow."""
-FM_MOST = 384
-"""The most of Fast Messages where several send to one. A quarter of a sender's places comes back at
+LOTS_MOST = 384
+"""The most where several send to one over a layer whose messages arrive in lots, as those of Fast
+Messages. A quarter of a sender's places comes back at
 once, so its messages arrive a dozen at a time. Where the time over which shares are taken begins
 and ends, a part of a dozen more or less is up to seven messages, however many there are in all: of
 192 messages shares differ by 6 % for that alone, of 384 by 1 %."""
@@ -47,8 +48,8 @@ def levels(most: int) -> list[int]:
 
 
 def together(raw: Mapping[str, Any], by: int | None = 0) -> Fairness:
-    """What each got while all sent: each sender (``by`` = 0), each receiver (1), each flow (None),
-    by the flows' order."""
+    """Returns what each got while all sent: each sender (``by`` = 0), each receiver (1), each flow
+    (None), by the flows' order."""
     times: dict[int, list[int]] = {}
     begins: dict[int, int] = {}
     flows: Iterable[tuple[Flow, Sequence[int]]] = sorted(raw["arrived"].items())

@@ -1,12 +1,13 @@
-"""Traffic over several NICs of a node at once: a talker for each NIC, on the CPU that the NIC
+"""Traffic over several NICs of a node at once: an endpoint for each NIC, on the CPU that the NIC
 interrupts."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ....host.endpoint import Endpoint, Exchange, Flow, Spin
 from ....host.port.node import Node
-from ..common.programs import programs
-from .traffic import Flow, Meeting, Plan, Spin, Talker, sent_again, take_part, talker_on
+from ..common.programs import on, programs
+from .traffic import Meeting, Times, sent_again, take_part
 
 __all__ = ["Several", "measure_nics"]
 
@@ -16,49 +17,50 @@ OPEN = 4
 at anything else: with more, a CPU would serve one NIC after the other."""
 
 
-class Several:
-    """The talkers of a CPU with several NICs, as one: messages go over them in turn, and all are
+class Several(Endpoint):
+    """The endpoints of a CPU with several NICs, as one: messages go over them in turn, and all are
     looked at in turn."""
 
-    def __init__(self, talkers: Sequence[Talker]) -> None:
-        self._talkers = talkers
+    def __init__(self, sides: Sequence[Endpoint]) -> None:
+        super().__init__(sides[0].node, sides[0].exchange)
+        self._sides = sides
 
     async def open(self) -> None:
-        for talker in self._talkers:
-            await talker.open()
+        for side in self._sides:
+            await side.open()
 
-    async def send(self, peer: int) -> None:
-        for talker in self._talkers:
-            await talker.send(peer)
+    async def send(self, peer: int, stream: int = 0) -> None:
+        for side in self._sides:
+            await side.send(peer, stream)
 
-    async def look(self) -> None:
-        for talker in self._talkers:
-            await talker.look()
+    async def poll(self) -> None:
+        for side in self._sides:
+            await side.poll()
 
     def over(self) -> bool:
-        return all(talker.over() for talker in self._talkers)
+        return all(side.over() for side in self._sides)
 
     async def finish(self) -> None:
         await self._spin(self.over)
 
     async def idle(self, cycles: int) -> None:
-        first, *others = self._talkers
+        first, *others = self._sides
         await first.idle(cycles)
-        for talker in others:
-            await talker.look()
+        for side in others:
+            await side.poll()
 
     async def leave(self, spin: Spin) -> None:
-        for talker in self._talkers:
-            await talker.leave(spin)
+        for side in self._sides:
+            await side.leave(spin)
 
     async def close(self, spin: Spin | None = None) -> None:
         await self.leave(self._spin)
-        for talker in self._talkers:
-            await talker.close(self._spin)
+        for side in self._sides:
+            await side.close(self._spin)
 
     async def _spin(self, condition: Callable[[], Any] | None = None) -> None:
         while True:
-            await self.look()
+            await self.poll()
             if condition is None or condition():
                 return
 
@@ -69,17 +71,17 @@ async def measure_nics(lab: Any, layer: str, size: int, count: int, nics: int) -
     (k, k, 0) is NIC k's."""
     description = lab.description
     every, cpus = description.node.nics, description.node.cpus
-    plan = Plan(size, count, {SOURCE: [SINK]}, open=OPEN)
+    make = on(layer, Exchange(size, count, {SOURCE: [SINK]}, open=OPEN))
     users = min(cpus, nics)
     begin, end = Meeting(2 * users), Meeting(2 * users)
 
     async def program(cpu: Node) -> Any:
         mine = range(cpu.cpu, nics, cpus)
-        talkers = [talker_on(layer, cpu.nic(nic, [nic, every + nic]), plan) for nic in mine]
-        talker = talkers[0] if len(talkers) == 1 else Several(talkers)
-        began = await take_part(talker, cpu, plan, begin, end)
+        sides = [make(cpu.nic(nic, [nic, every + nic])) for nic in mine]
+        times = [Times(side) for side in sides]
+        began = await take_part(sides[0] if len(sides) == 1 else Several(sides), begin, end)
         return began, {nic: one.arrived.get((SOURCE, SINK, 0), [])
-                       for nic, one in zip(mine, talkers, strict=True)}
+                       for nic, one in zip(mine, times, strict=True)}
 
     each = [program] * users + [None] * (cpus - users)
     run = await lab.run(programs(description.fabric.nodes, {SOURCE: each, SINK: each}), trace=True)

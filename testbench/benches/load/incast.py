@@ -2,11 +2,14 @@
 and loss, beside the prediction from the stages' services at K = 1."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from ....host.endpoint import Exchange
 from ....layouts.description import Description
-from ....layouts.fabric import topology
+from ....layouts.doors import LAYERS
+from ....layouts.fabric import graph_of
 from ....layouts.trace import TICKS
 from ...estimate.compare import check
 from ...results.document import number
@@ -15,12 +18,15 @@ from ...run.sent_again import loses
 from ...truth.service import OWN, from_many, plain_services, service_times
 from ...truth.spans import spans
 from ...wording import counted
+from ..benchmark import Benchmark, Tell
 from ..common.bulk_report import size_text
 from ..common.headline import Headline, Series
 from ..common.streams import starving
+from ..fields import Outcome, figure, setting
+from ..latency import carried
 from .cells import (
     COLUMNS,
-    FM_MOST,
+    LOTS_MOST,
     MOST,
     by_number,
     cell,
@@ -30,72 +36,31 @@ from .cells import (
     sizes_of,
     together,
 )
-from .traffic import Plan, measure_traffic
+from .traffic import measure_traffic
 
-__all__ = ["draw", "evaluate", "headline", "measure", "parameters", "series", "tables"]
+__all__ = ["Incast", "IncastParameters", "IncastResults"]
 
 RECEIVER = 0
 BUDGET = 64 << 10
 LOSSES = (0.001, 0.01)
 
 
-def parameters(description: Description) -> dict[str, Any]:
-    """1 to N - 1 senders of 64 KB each, without loss, and with one of 1,000 and of 100 packets lost
-    (or with the faults that the description has). ``layer`` fm stands no loss."""
-    faults = [0.0] if loses(description) else [0.0, *LOSSES]
-    return {"senders": levels(description.fabric.nodes - 1), "sizes": sizes_of(description),
-            "bytes": BUDGET, "loss": faults}
+@dataclass(frozen=True)
+class IncastParameters:
+    """Senders of 64 KB each, with and without loss."""
+
+    senders: Sequence[int] = setting([1], "nodes that send at once")
+    sizes: Sequence[int] = setting([16], "bytes of a message", unit="bytes")
+    bytes: int = setting(BUDGET, "bytes of each sender, about", unit="bytes")
+    loss: Sequence[float] = setting([0.0], "share of packets lost")
 
 
-async def measure(lab: Any, layer: str, parameters: Mapping[str, Any], tell: Any) -> dict[str, Any]:
-    """A run a size, loss and number of senders."""
-    runs: dict[tuple[int, float, int], Any] = {}
-    losses = [loss for loss in parameters["loss"] if not loss or layer != "fm"]
-    steps = [(size, loss, senders) for size in parameters["sizes"] for loss in losses
-             for senders in parameters["senders"]]
-    fewest = min(parameters["senders"])
-    for index, (size, loss, senders) in enumerate(steps):
-        tell(f"{counted(senders, 'sender')}, {size} bytes, loss {loss}", index, len(steps))
-        most = FM_MOST if layer == "fm" else MOST
-        plan = Plan(size, count_of(size, parameters["bytes"], most),
-                    {sender: [RECEIVER] for sender in range(1, senders + 1)},
-                    crowd=max(parameters["senders"]))
-        runs[size, loss, senders] = await measure_traffic(
-            lab, layer, plan, trace=senders == fewest and not loss,
-            settings={"faults.drop": loss} if loss else None)
-    return {"runs": runs}
+@dataclass(frozen=True)
+class IncastResults:
+    """Figures of each run, as of :func:`~.cells.cell`, without loss beside the prediction."""
 
-
-def evaluate(raw: Mapping[str, Any], description: Description, parameters: Mapping[str, Any]
-             ) -> dict[str, Any]:
-    """Figures of each run; without loss beside the prediction."""
-    results: dict[str, Any] = {}
-    truth: dict[str, Any] = {}
-    points: dict[str, Any] = {}
-    checks: list[dict[str, Any]] = []
-    graph = topology(description)
-    services: dict[int, Any] = {}
-    for (size, loss, senders), run in raw["runs"].items():
-        shared = together(run)
-        found = cell(run, size, shared)
-        if "events" in run:
-            services[size] = _services(run, RECEIVER), shared.gap
-            truth[str(size)] = {"services": plain_services(services[size][0])}
-        if not loss and not loses(description):
-            served, gap = services[size]
-            made = from_many(served, gap, RECEIVER, range(1, senders + 1), graph,
-                             description.node.nics)
-            found["predicted"] = number(size * senders * TICKS / made.gap)
-            found["stage"] = made.stage
-            name = f"{senders} senders of {size} bytes"
-            checks.append(check(
-                f"{name} get what the stage that they share has",
-                shared.gap <= made.gap * Fraction(11, 10),
-                f"{found['goodput']} of {found['predicted']} bytes a cycle ({made.stage})"))
-            checks.append(starving(shared, f"of {name}"))
-        results.setdefault(str(size), {}).setdefault(str(loss), {})[str(senders)] = found
-        points.setdefault(str(size), {}).setdefault(str(loss), {})[str(senders)] = _points(run)
-    return {"results": {"incast": results}, "truth": truth, "points": points, "checks": checks}
+    incast: Mapping[str, Mapping[str, Mapping[str, Mapping[str, Any]]]] = figure(
+        "", "by bytes of a message, loss and number of senders; goodput in bytes/cycle")
 
 
 def _services(run: Mapping[str, Any], receiver: int) -> Any:
@@ -113,19 +78,6 @@ def _points(run: Mapping[str, Any]) -> dict[str, Any]:
             for flow, times in run["arrived"].items()}
 
 
-def tables(document: Mapping[str, Any]) -> list[Any]:
-    """One row a size, loss and number of senders."""
-    rows = []
-    for size, loss, by_senders in _lines(document):
-        for senders, found in by_senders:
-            predicted = f"{found['predicted']:.4f}" if "predicted" in found else "-"
-            rows.append((size, loss, senders, *row(found), predicted))
-    made = table("Incast: many nodes send to one",
-                 ["n", "lost", "senders", *COLUMNS, "predicted"], rows)
-    return [made, *(f"{size}: {_bounds(by_senders)}" for size, loss, by_senders in _lines(document)
-                    if any("stage" in found for _, found in by_senders))]
-
-
 def _lines(document: Mapping[str, Any]) -> list[tuple[str, str, list[tuple[str, Any]]]]:
     """A size and a loss as people read them, and the figures by number of senders."""
     return [(size_text(int(size)), f"{100 * float(loss):g} %", by_number(by_senders))
@@ -139,43 +91,122 @@ def _bounds(by_senders: Sequence[tuple[str, Any]]) -> str:
                      f"{senders} from {OWN} stages" for senders, found in by_senders)
 
 
-def draw(document: Mapping[str, Any], figure: Any) -> None:
-    """Goodput over the number of senders, and its prediction."""
-    from ...results.plots import INK, line
+class Incast(Benchmark):
+    """Many nodes send to one."""
 
-    lines, clock = _lines(document), document["clock_mhz"]
-    axes = figure.add_subplot()
-    for index, (size, loss, by_senders) in enumerate(lines):
-        axes.plot([int(one) for one, _ in by_senders],
-                  [found["goodput"] * clock for _, found in by_senders],
-                  label=f"{size}, {loss} lost",
-                  **line(index, len(lines)))
-        predicted = {int(one): found["predicted"] * clock for one, found in by_senders
-                     if "predicted" in found}
-        if predicted:
-            axes.plot(list(predicted), list(predicted.values()), color=INK, ls=(0, (5, 3)), lw=1)
-    axes.set_xticks(sorted({int(one) for *_, by_senders in lines for one, _ in by_senders}))
-    axes.set_ylim(bottom=0)
-    axes.set_xlabel("senders, K (dashed: predicted)")
-    axes.set_ylabel("goodput of all (MB/s)")
-    axes.legend(loc="best")
-    axes.set_title(f"Incast, {document['layer']}")
+    name = "incast"
+    title = "many nodes send to one: goodput, shares, packets sent again"
+    Parameters = IncastParameters
+    Results = IncastResults
 
+    def parameters(self, description: Description) -> IncastParameters:
+        """1 to N - 1 senders of 64 KB each, without loss, and with one of 1,000 and of 100 packets
+        lost (or with the faults that the description has). Layers that send nothing again stand no
+        loss."""
+        faults = [0.0] if loses(description) else [0.0, *LOSSES]
+        return IncastParameters(levels(description.fabric.nodes - 1), sizes_of(description), BUDGET,
+                          faults)
 
-def headline(document: Mapping[str, Any]) -> list[Headline]:
-    """Goodput and Jain's index with the most senders."""
-    found = []
-    for size, loss, by_senders in _lines(document):
-        senders, last = by_senders[-1]
-        name = f"{senders} senders, {size}, {loss} lost"
-        found += [Headline(f"goodput, {name}", last["goodput"], "bytes/cycle"),
-                  Headline(f"Jain's index, {name}", last["jain"], "")]
-    return found
+    async def measure(self, lab: Any, layer: str, parameters: IncastParameters, tell: Tell
+                      ) -> dict[str, Any]:
+        """A run a size, loss and number of senders."""
+        runs: dict[tuple[int, float, int], Any] = {}
+        endpoint = LAYERS.get(layer).endpoint_class
+        losses = [loss for loss in parameters.loss if not loss or not endpoint.lossy]
+        sizes = carried(parameters.sizes, layer, lab.description)
+        steps = [(size, loss, senders) for size in sizes for loss in losses
+                 for senders in parameters.senders]
+        fewest = min(parameters.senders)
+        for index, (size, loss, senders) in enumerate(steps):
+            tell(f"{counted(senders, 'sender')}, {size} bytes, loss {loss}", index, len(steps))
+            most = LOTS_MOST if endpoint.lot > 1 else MOST
+            exchange = Exchange(size, count_of(size, parameters.bytes, most),
+                        {sender: [RECEIVER] for sender in range(1, senders + 1)},
+                        crowd=max(parameters.senders))
+            runs[size, loss, senders] = await measure_traffic(
+                lab, layer, exchange, trace=senders == fewest and not loss,
+                settings={"faults.drop": loss} if loss else None)
+        return {"runs": runs}
 
+    def evaluate(self, raw: Any, description: Description, parameters: IncastParameters) -> Outcome:
+        """Figures of each run; without loss beside the prediction."""
+        results: dict[str, Any] = {}
+        truth: dict[str, Any] = {}
+        points: dict[str, Any] = {}
+        checks: list[dict[str, Any]] = []
+        graph = graph_of(description)
+        services: dict[int, Any] = {}
+        for (size, loss, senders), run in raw["runs"].items():
+            shared = together(run)
+            found = cell(run, size, shared)
+            if "events" in run:
+                services[size] = _services(run, RECEIVER), shared.gap
+                truth[str(size)] = {"services": plain_services(services[size][0])}
+            if not loss and not loses(description):
+                served, gap = services[size]
+                made = from_many(served, gap, RECEIVER, range(1, senders + 1), graph,
+                                 description.node.nics)
+                found["predicted"] = number(size * senders * TICKS / made.gap)
+                found["stage"] = made.stage
+                name = f"{senders} senders of {size} bytes"
+                checks.append(check(
+                    f"{name} get what the stage that they share has",
+                    shared.gap <= made.gap * Fraction(11, 10),
+                    f"{found['goodput']} of {found['predicted']} bytes a cycle ({made.stage})"))
+                checks.append(starving(shared, f"of {name}"))
+            results.setdefault(str(size), {}).setdefault(str(loss), {})[str(senders)] = found
+            points.setdefault(str(size), {}).setdefault(str(loss), {})[str(senders)] = _points(run)
+        return Outcome(results=IncastResults(results), truth=truth, points=points, checks=checks)
 
-def series(document: Mapping[str, Any]) -> Series:
-    """Goodput of the longest messages over senders, without loss."""
-    lines = _lines(document)
-    _, _, by_senders = next(one for one in lines if one[0] == lines[-1][0])
-    return Series("senders", "goodput of all (bytes/cycle)",
-                  [(int(senders), found["goodput"]) for senders, found in by_senders])
+    def tables(self, document: Mapping[str, Any]) -> list[Any]:
+        """One row a size, loss and number of senders."""
+        rows = []
+        for size, loss, by_senders in _lines(document):
+            for senders, found in by_senders:
+                predicted = f"{found['predicted']:.4f}" if "predicted" in found else "-"
+                rows.append((size, loss, senders, *row(found), predicted))
+        made = table("Incast: many nodes send to one",
+                     ["n", "lost", "senders", *COLUMNS, "predicted"], rows)
+        return [made, *(f"{size}: {_bounds(by_senders)}"
+                        for size, loss, by_senders in _lines(document)
+                        if any("stage" in found for _, found in by_senders))]
+
+    def draw(self, document: Mapping[str, Any], figure: Any) -> None:
+        """Goodput over the number of senders, and its prediction."""
+        from ...results.plots import INK, line
+
+        lines, clock = _lines(document), document["clock_mhz"]
+        axes = figure.add_subplot()
+        for index, (size, loss, by_senders) in enumerate(lines):
+            axes.plot([int(one) for one, _ in by_senders],
+                      [found["goodput"] * clock for _, found in by_senders],
+                      label=f"{size}, {loss} lost",
+                      **line(index, len(lines)))
+            predicted = {int(one): found["predicted"] * clock for one, found in by_senders
+                         if "predicted" in found}
+            if predicted:
+                axes.plot(list(predicted), list(predicted.values()), color=INK, ls=(0, (5, 3)),
+                          lw=1)
+        axes.set_xticks(sorted({int(one) for *_, by_senders in lines for one, _ in by_senders}))
+        axes.set_ylim(bottom=0)
+        axes.set_xlabel("senders, K (dashed: predicted)")
+        axes.set_ylabel("goodput of all (MB/s)")
+        axes.legend(loc="best")
+        axes.set_title(f"Incast, {document['layer']}")
+
+    def headline(self, document: Mapping[str, Any]) -> list[Headline]:
+        """Goodput and Jain's index with the most senders."""
+        found = []
+        for size, loss, by_senders in _lines(document):
+            senders, last = by_senders[-1]
+            name = f"{senders} senders, {size}, {loss} lost"
+            found += [Headline(f"goodput, {name}", last["goodput"], "bytes/cycle"),
+                      Headline(f"Jain's index, {name}", last["jain"], "")]
+        return found
+
+    def series(self, document: Mapping[str, Any]) -> Series:
+        """Goodput of the longest messages over senders, without loss."""
+        lines = _lines(document)
+        _, _, by_senders = next(one for one in lines if one[0] == lines[-1][0])
+        return Series("senders", "goodput of all (bytes/cycle)",
+                      [(int(senders), found["goodput"]) for senders, found in by_senders])

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
+from ....host.endpoint import Exchange
 from ....layouts.description import Description
 from ....layouts.trace import TICKS
 from ...estimate.compare import check
@@ -16,7 +17,7 @@ from ..common.headline import Headline, Series
 from ..common.streams import starving
 from ..via.room import fitting
 from .cells import by_number, cell, together
-from .traffic import Plan, measure_traffic
+from .traffic import measure_traffic
 
 __all__ = ["draw", "evaluate", "full", "headline", "measure", "parameters", "series", "tables"]
 
@@ -59,7 +60,7 @@ async def measure(lab: Any, layer: str, parameters: Mapping[str, Any], tell: Any
     runs = {}
     for index, (size, vis, count) in enumerate(steps):
         tell(f"{counted(vis, 'VI')}, {size} bytes", index, len(steps))
-        runs[size, vis] = await measure_traffic(lab, layer, Plan(size, count, {0: [1], 1: [0]},
+        runs[size, vis] = await measure_traffic(lab, layer, Exchange(size, count, {0: [1], 1: [0]},
                                                                  vis))
     return {"runs": runs}
 

@@ -19,11 +19,11 @@ QUIET = 400
 
 @dataclass(frozen=True)
 class Access:
-    """What CPU 0 does to a line, where the line is ``before``, and how it came there: steps (CPU,
-    "load" or "store"), each done to all lines before the next. A step by CPU ``VICTIM`` is CPU 0's,
-    to the lines that have the same place in the cache; by ``NEAR``, to those that have it in the
-    first of two levels alone. Of two operations, "first, second", only the
-    second is timed; it follows at once."""
+    """An operation of CPU 0 on a line, where the line is ``before``, and how it came there: steps
+    (CPU, "load" or "store"), each done to all lines before the next. A step by CPU ``VICTIM`` is
+    CPU 0's, to the lines that have the same place in the cache; by ``NEAR``, to those that have it
+    in the first of two levels alone. Of two operations, "first, second", only the second is timed;
+    it follows at once."""
 
     name: str
     operation: str
@@ -36,7 +36,7 @@ class Access:
         return 1 + max([0, *(cpu for cpu, _ in self.steps)])
 
     def possible(self, description: Description) -> bool:
-        """Whether a node of ``description`` has the CPUs, levels and operations for it."""
+        """Tells whether a node of ``description`` has the CPUs, levels and operations for it."""
         return (self.cpus <= description.node.cpus
                 and (description.cpu.copy_by == "block" or "block" not in self.operation)
                 and (description.cpu.l2_lines > 0 or all(who != NEAR for who, _ in self.steps)))

@@ -1,4 +1,4 @@
-"""What CPUs of a node do at once: copies, CAS of one word, locks, a barrier, a word to and fro."""
+"""Measures CPUs of a node at once: copies, CAS of one word, locks, a barrier, a word to and fro."""
 
 from collections.abc import Callable, Coroutine
 from typing import Any

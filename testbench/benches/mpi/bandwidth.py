@@ -15,15 +15,13 @@ from ...estimate.bulk import bandwidth
 from ...estimate.compare import check
 from ...results.document import cycles, number
 from ...results.tables import amount, micro, table
-from .. import ONE_WAY
+from .. import get
 from ..bandwidth import BUDGET, messages
 from ..common.bulk_report import size_text
 from ..common.headline import Headline, Series
 from ..common.latencies import ordered
 from ..common.programs import programs, stamp, ticks_between
 from ..common.transfers import sizes
-from ..one_way.exchange import measure_stream as one_way_stream
-from ..via.stream import measure_stream as via_stream
 from .names import NAMES
 from .split import parts_table, split
 
@@ -68,11 +66,11 @@ async def measure(lab: Any, layer: str, parameters: Mapping[str, Any], tell: Any
     """For each size a stream over the layer below, and one over MPI."""
     found: dict[str, Any] = {NAMES[parameters["channel"]]: {}, "MPI": {}}
     below = found[NAMES[parameters["channel"]]]
+    carrier = get("bandwidth").module(parameters["channel"]).bench
     for index, size in enumerate(parameters["sizes"]):
         count = messages(size, parameters["bytes"])
         tell(f"{count} messages of {size} bytes", index, len(parameters["sizes"]))
-        stream = (await one_way_stream(lab, size, count, layer=parameters["channel"])
-                  if parameters["channel"] in ONE_WAY else await via_stream(lab, size, count))
+        stream = await carrier.stream(lab, parameters["channel"], size, count)
         below[size] = {"count": count, "ticks": stream["done"]}
         found["MPI"][size] = await measure_stream(lab, size, count)
     return found

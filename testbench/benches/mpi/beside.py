@@ -34,8 +34,8 @@ COLUMNS = 6
 
 def beyond(run: Mapping[str, Any], below: Mapping[str, Any], description: Description
            ) -> tuple[dict[str, Fraction], str]:
-    """What a round trip takes beyond its twin's, in target cycles of each part, and the rest, in
-    none; and what the marks and the counts do not agree on, "" if nothing."""
+    """Returns what a round trip takes beyond its twin's, in target cycles of each part, and the
+    rest, in none; and what the marks and the counts do not agree on, "" if nothing."""
     count, theirs = len(run["trips"]), len(below["trips"])
     parts, said = split(run, description, count)
     parts[REST] = Fraction(sum(run["trips"]), TICKS * count) - sum(parts.values())

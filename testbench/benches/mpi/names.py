@@ -1,4 +1,4 @@
-"""What tables call the layers that carry MPI's messages."""
+"""The names by which tables call the layers that carry MPI's messages."""
 
 __all__ = ["NAMES"]
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from ....host.mpi import ANY_SOURCE, ANY_TAG, BYTE, Comm, Mpi
 from ....host.port.node import Node
-from .. import ONE_WAY
+from ....layouts.doors import LAYERS
 from ..common.programs import Stamp, programs, stamp, ticks_between
 from ..one_way.exchange import measure_trips as one_way_trips
 from ..via.pingpong import Plan as ViaPlan
@@ -155,7 +155,7 @@ async def measure_below(lab: Any, size: int, count: int = Plan.count, warm: int 
     """The ping-pong of the layer that carries the messages (``mpi.channel``). Over VIA it is a plan
     with ``how``; the other layers have the plain one alone."""
     channel = lab.description.mpi.channel
-    if channel in ONE_WAY:
+    if LAYERS.get(channel).endpoint_class.messages:
         return await one_way_trips(lab, size, count, warm, layer=channel)
     found = await via_plan(lab, ViaPlan(size, count, warm, **how))
     return {"trips": found["trips"], "stops": found["stops"], "spans": found["marks"]}

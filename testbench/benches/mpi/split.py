@@ -1,4 +1,4 @@
-"""Where a rank's time goes in a ping-pong or a stream: parts of the library, the channel, waiting.
+"""Splits a rank's time in a ping-pong or a stream: parts of the library, the channel, waiting.
 
 The rank's CPU is always in one of these: it copies, it registers memory, it is in a call of the
 channel, it waits for a message, or it runs the library's own code. The last is what its paths were

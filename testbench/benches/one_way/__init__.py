@@ -2,8 +2,6 @@
 
 In the order in which to read:
 
-- :mod:`.parties`: A node that takes part in a benchmark of GM, Fast Messages, MPL or TCP, with the
-  same interface for all
 - :mod:`.exchange`: Ping-pongs and streams of these layers
 - :mod:`.logp`: LogP of these layers: o_s from few sends, o_r from a ping-pong with a
   delay longer than the round trip, g from a stream, L from the rest of half a round trip

@@ -1,20 +1,13 @@
-"""Ping-pongs and streams of GM, Fast Messages, MPL and TCP."""
+"""Ping-pongs and streams of messages that go one way, between nodes 0 and 1, on any layer."""
 
-from collections.abc import Callable, Coroutine, Mapping
-from functools import partial
 from typing import Any
 
+from ....host.endpoint import Exchange
 from ....host.port.node import Node
 from ....layouts.trace import Activity, Kind
-from ..common.programs import Stream, programs, stamp, ticks_between
-from .parties import PARTIES
+from ..common.programs import Stream, on, programs, stamp, ticks_between
 
-__all__ = ["measure_stream", "measure_trips", "trips_on"]
-
-
-def trips_on(layer: str) -> Callable[..., Coroutine[Any, Any, Mapping[str, Any]]]:
-    """``measure_trips`` of one layer, as the latency benchmark calls it."""
-    return partial(measure_trips, layer=layer)
+__all__ = ["measure_stream", "measure_trips"]
 
 
 async def measure_trips(lab: Any, size: int, count: int, warm: int, *, layer: str, delay: int = 0,
@@ -23,33 +16,33 @@ async def measure_trips(lab: Any, size: int, count: int, warm: int, *, layer: st
     check for its echo; when each ended, and the marks. With ``trace`` also the run's events, and in
     ticks of each trip on both sides: when it began, when the send had returned, when the message of
     the other side was found."""
-    kind = PARTIES[layer]
+    make = on(layer, Exchange(size))
 
     async def client(node: Node) -> Any:
-        party = kind(node, size)
-        await party.open()
+        side = make(node)
+        await side.open()
         times = []
         for number in range(1, warm + count + 1):
             start = stamp(node)
-            await party.send()
+            await side.send(1)
             sent = stamp(node)
             if delay:
                 await node.port.delay(delay)
-            await party.until(number)
+            await side.receive(number)
             times.append((start, sent, stamp(node)))
-        await party.close()
+        await side.close()
         return times[warm:]
 
     async def server(node: Node) -> Any:
-        party = kind(node, size)
-        await party.open()
+        side = make(node)
+        await side.open()
         times = []
         for number in range(1, warm + count + 1):
-            await party.until(number)
+            await side.receive(number)
             found = stamp(node)
-            await party.send()
+            await side.send(0)
             times.append((found, stamp(node)))
-        await party.close()
+        await side.close()
         return times[warm:]
 
     run = await lab.run(programs(lab.description.fabric.nodes, {0: client, 1: server}), trace=trace)
@@ -66,30 +59,30 @@ async def measure_stream(lab: Any, size: int, count: int, *, layer: str, trace: 
                          ) -> dict[str, Any]:
     """``count`` messages back to back after one that warms up. The clock stops when the receiver
     has answered that all have arrived."""
-    kind = PARTIES[layer]
+    make = on(layer, Exchange(size))
 
     async def source(node: Node) -> Any:
-        party = kind(node, size)
-        await party.open()
-        await party.send()
-        await party.answered(1)
+        side = make(node)
+        await side.open()
+        await side.send(1)
+        await side.answered(1)
         found = Stream(0, stamp(node))
         for index in range(count):
-            await party.send()
+            await side.send(1)
             node.port.mark(Activity.COMPUTE, Kind.BEGIN, index)
             found.ends.append(node.port.mark(Activity.COMPUTE, Kind.END, index))
-        await party.answered(2)
+        await side.answered(2)
         found.done = stamp(node)
-        await party.close()
+        await side.close()
         return found
 
     async def sink(node: Node) -> None:
-        party = kind(node, size)
-        await party.open()
+        side = make(node)
+        await side.open()
         for messages in (1, count + 1):
-            await party.until(messages)
-            await party.answer()
-        await party.close()
+            await side.receive(messages)
+            await side.answer(0)
+        await side.close()
 
     run = await lab.run(programs(lab.description.fabric.nodes, {0: source, 1: sink}), trace=trace)
     return {**run.results[0].plain(), "marks": run.marks, "events": run.events}

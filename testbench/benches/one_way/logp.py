@@ -2,6 +2,7 @@
 longer than the round trip, g from a stream, L from the rest of half a round trip."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -15,12 +16,14 @@ from ...results.tables import shares as shares_table
 from ...truth.bound import bound, shares
 from ...truth.spans import spans
 from ...truth.steady import true_gap
+from ..benchmark import Benchmark, Tell
 from ..common.headline import Headline, Series
 from ..common.logp_evaluation import bound_of
 from ..common.logp_report import bound_line
+from ..fields import Outcome, figure, setting
 from .exchange import measure_stream, measure_trips
 
-__all__ = ["FIGURES", "draw", "evaluate", "headline", "measure", "parameters", "series", "tables"]
+__all__ = ["OneWayLogp", "OneWayLogpParameters", "OneWayLogpResults"]
 
 BEYOND = Fraction(5, 4)
 """Delay of the second ping-pong, in round trips of the first. Every echo has arrived by then."""
@@ -28,87 +31,113 @@ NAMES = {"o_s": "o_s", "o_r": "o_r", "g": "g", "L": "L", "rtt": "RTT"}
 FIGURES = tuple(NAMES.values())
 
 
-def parameters(description: Description) -> dict[str, Any]:
-    """Messages of 4 bytes; a stream of 128; o_s from the first 4."""
-    return {"size": 4, "messages": 128, "few": 4, "trips": 16, "warm": 4}
-
-
-async def measure(lab: Any, layer: str, parameters: Mapping[str, Any], tell: Any) -> dict[str, Any]:
+@dataclass(frozen=True)
+class OneWayLogpParameters:
     """Two ping-pongs and a stream."""
-    size, trips, warm = parameters["size"], parameters["trips"], parameters["warm"]
-    tell("round trips", 0, 3)
-    plain = await measure_trips(lab, size, trips, warm, layer=layer)
-    delay = int(BEYOND * max(plain["trips"]) / TICKS) + 1
-    tell(f"D = {delay}", 1, 3)
-    delayed = await measure_trips(lab, size, trips, warm, layer=layer, delay=delay)
-    tell("stream", 2, 3)
-    stream = await measure_stream(lab, size, parameters["messages"], layer=layer, trace=True)
-    return {"trips": plain["trips"], "delayed": delayed["trips"], "delay": delay, "stream": stream}
+
+    size: int = setting(4, "bytes of a message", unit="bytes")
+    messages: int = setting(128, "messages of the stream")
+    few: int = setting(4, "first messages of it from which o_s is")
+    trips: int = setting(16, "round trips that count")
+    warm: int = setting(4, "round trips before them")
 
 
-def evaluate(raw: Mapping[str, Any], description: Description, parameters: Mapping[str, Any]
-             ) -> dict[str, Any]:
-    """The parameters, and what bounds the gap."""
-    issued = raw["stream"]["issued"]
-    half = half_trip(raw["trips"]).mean
-    o_s = few_sends(issued, 0, parameters["few"])
-    o_r = receive_overhead(raw["delayed"], raw["delay"] * TICKS, o_s)
-    gap = true_gap(issued)
-    begin = raw["stream"]["begin"]
-    found = bound(shares(raw["stream"]["events"], spans(raw["stream"]["marks"]),
-                         begin + issued[len(issued) // 2], begin + issued[-1], 0, 1))
-    return {
-        "results": {"o_s": cycles(o_s), "o_r": cycles(o_r), "g": cycles(gap),
-                    "L": cycles(flight(half, o_s, o_r)), "rtt": cycles(2 * half),
-                    "bound": bound_of(found)},
-        "points": {"trips": [cycles(trip) for trip in raw["trips"]],
-                   "issued": [cycles(time) for time in issued]},
-        "checks": [
-            check("g >= o_s", gap >= o_s, f"g {cycles(gap)}, o_s {cycles(o_s)}"),
-            check("L is positive", flight(half, o_s, o_r) > 0,
-                  f"{cycles(flight(half, o_s, o_r))} cycles"),
-        ],
-    }
+@dataclass(frozen=True)
+class OneWayLogpResults:
+    """The parameters of LogP, and what bounds the gap."""
+
+    o_s: float = figure("cycles", "send overhead")
+    o_r: float = figure("cycles", "receive overhead")
+    g: float = figure("cycles", "gap: the time between messages of a long stream")
+    L: float = figure("cycles", "latency: half a round trip without the overheads")
+    rtt: float = figure("cycles", "round trip")
+    bound: Mapping[str, Any] = figure("", "the block that bounds the gap, and the busy shares")
 
 
-def tables(document: Mapping[str, Any]) -> list[Any]:
-    """The parameters, the busy shares and the bound."""
-    results, clock = document["results"], document["clock_mhz"]
-    size = document["parameters"]["size"]
-    return [table(f"LogP, {document['layer']}, messages of {size} bytes", ["", "cycles", "µs"],
-                  [(title, amount(results[name]), micro(results[name], clock))
-                   for name, title in NAMES.items()]),
-            shares_table(results["bound"]), bound_line(results["bound"])]
+class OneWayLogp(Benchmark):
+    """LogP over any layer whose messages go one way."""
 
+    name = "logp"
+    title = "the LogP signature: o_s, o_r, g, L, RTT beside the truth"
+    Parameters = OneWayLogpParameters
+    Results = OneWayLogpResults
+    FIGURES = FIGURES
 
-def draw(document: Mapping[str, Any], figure: Any) -> None:
-    """The average cost of a send over the number of sends in a row, between o_s and g."""
-    from ...results.plots import INK, line, microseconds, octaves, plain_log
+    def parameters(self, description: Description) -> OneWayLogpParameters:
+        """Messages of 4 bytes; a stream of 128; o_s from the first 4."""
+        return OneWayLogpParameters()
 
-    results, issued = document["results"], document["points"]["issued"]
-    axes = figure.add_subplot()
-    axes.plot(range(1, len(issued) + 1),
-              [time / count for count, time in enumerate(issued, 1)], **line(0, 1))
-    for name in ("o_s", "g"):
-        axes.axhline(results[name], color=INK, lw=0.9, ls=(0, (5, 3)))
-        axes.annotate(f"{name} = {amount(results[name])}", (1, results[name]), xytext=(5, 3),
-                      textcoords="offset points", fontsize=8.5, color=INK)
-    plain_log(axes, min(results["o_s"], issued[0]) / 1.5, 1.5 * max(results["g"], issued[0]))
-    octaves(axes, 1, len(issued), "messages sent in a row, M")
-    axes.set_ylabel("average cost of a send (cycles)")
-    microseconds(axes, document["clock_mhz"])
-    axes.set_title(f"LogP of {document['layer']}: o_s {amount(results['o_s'])}, o_r "
-                   f"{amount(results['o_r'])}, g {amount(results['g'])}, L {amount(results['L'])} "
-                   "cycles")
+    async def measure(self, lab: Any, layer: str, parameters: OneWayLogpParameters, tell: Tell
+                      ) -> dict[str, Any]:
+        """Two ping-pongs and a stream."""
+        size, trips, warm = parameters.size, parameters.trips, parameters.warm
+        tell("round trips", 0, 3)
+        plain = await measure_trips(lab, size, trips, warm, layer=layer)
+        delay = int(BEYOND * max(plain["trips"]) / TICKS) + 1
+        tell(f"D = {delay}", 1, 3)
+        delayed = await measure_trips(lab, size, trips, warm, layer=layer, delay=delay)
+        tell("stream", 2, 3)
+        stream = await measure_stream(lab, size, parameters.messages, layer=layer, trace=True)
+        return {"trips": plain["trips"], "delayed": delayed["trips"], "delay": delay,
+                "stream": stream}
 
+    def evaluate(self, raw: Any, description: Description, parameters: OneWayLogpParameters
+                 ) -> Outcome:
+        """The parameters, and what bounds the gap."""
+        issued = raw["stream"]["issued"]
+        half = half_trip(raw["trips"]).mean
+        o_s = few_sends(issued, 0, parameters.few)
+        o_r = receive_overhead(raw["delayed"], raw["delay"] * TICKS, o_s)
+        gap = true_gap(issued)
+        begin = raw["stream"]["begin"]
+        found = bound(shares(raw["stream"]["events"], spans(raw["stream"]["marks"]),
+                             begin + issued[len(issued) // 2], begin + issued[-1], 0, 1))
+        L = flight(half, o_s, o_r)
+        return Outcome(
+            results=OneWayLogpResults(o_s=cycles(o_s), o_r=cycles(o_r), g=cycles(gap), L=cycles(L),
+                            rtt=cycles(2 * half), bound=bound_of(found)),
+            points={"trips": [cycles(trip) for trip in raw["trips"]],
+                    "issued": [cycles(time) for time in issued]},
+            checks=[check("g >= o_s", gap >= o_s, f"g {cycles(gap)}, o_s {cycles(o_s)}"),
+                    check("L is positive", L > 0, f"{cycles(L)} cycles")])
 
-def headline(document: Mapping[str, Any]) -> list[Headline]:
-    """The parameters."""
-    return [Headline(title, document["results"][name]) for name, title in NAMES.items()]
+    def tables(self, document: Mapping[str, Any]) -> list[Any]:
+        """The parameters, the busy shares and the bound."""
+        results, clock = self.results(document), document["clock_mhz"]
+        size = document["parameters"]["size"]
+        return [table(f"LogP, {document['layer']}, messages of {size} bytes", ["", "cycles", "µs"],
+                      [(title, amount(getattr(results, name)),
+                        micro(getattr(results, name), clock)) for name, title in NAMES.items()]),
+                shares_table(results.bound), bound_line(results.bound)]
 
+    def draw(self, document: Mapping[str, Any], figure: Any) -> None:
+        """The average cost of a send over the number of sends in a row, between o_s and g."""
+        from ...results.plots import INK, line, microseconds, octaves, plain_log
 
-def series(document: Mapping[str, Any]) -> Series:
-    """The average cost of a send over the number of sends in a row."""
-    issued = document["points"]["issued"]
-    return Series("messages sent in a row, M", "average cost of a send (cycles)",
-                  [(count, issued[count - 1] / count) for count in range(1, len(issued) + 1)])
+        results, issued = self.results(document), document["points"]["issued"]
+        axes = figure.add_subplot()
+        axes.plot(range(1, len(issued) + 1),
+                  [time / count for count, time in enumerate(issued, 1)], **line(0, 1))
+        for name in ("o_s", "g"):
+            value = getattr(results, name)
+            axes.axhline(value, color=INK, lw=0.9, ls=(0, (5, 3)))
+            axes.annotate(f"{name} = {amount(value)}", (1, value), xytext=(5, 3),
+                          textcoords="offset points", fontsize=8.5, color=INK)
+        plain_log(axes, min(results.o_s, issued[0]) / 1.5, 1.5 * max(results.g, issued[0]))
+        octaves(axes, 1, len(issued), "messages sent in a row, M")
+        axes.set_ylabel("average cost of a send (cycles)")
+        microseconds(axes, document["clock_mhz"])
+        axes.set_title(f"LogP of {document['layer']}: o_s {amount(results.o_s)}, o_r "
+                       f"{amount(results.o_r)}, g {amount(results.g)}, L {amount(results.L)} "
+                       "cycles")
+
+    def headline(self, document: Mapping[str, Any]) -> list[Headline]:
+        """The parameters."""
+        results = self.results(document)
+        return [Headline(title, getattr(results, name)) for name, title in NAMES.items()]
+
+    def series(self, document: Mapping[str, Any]) -> Series:
+        """The average cost of a send over the number of sends in a row."""
+        issued = document["points"]["issued"]
+        return Series("messages sent in a row, M", "average cost of a send (cycles)",
+                      [(count, issued[count - 1] / count) for count in range(1, len(issued) + 1)])

@@ -23,7 +23,6 @@ from ...truth.steady import departures, true_gap, window
 from ..am.logp import measure_signature
 from ..common.logp_evaluation import bound_of, costs_by_delay
 from ..common.logp_report import FIGURES, bound_line, draw, headline, series
-from .party import RpcParty
 
 __all__ = ["FIGURES", "draw", "evaluate", "headline", "measure", "parameters", "series", "tables"]
 
@@ -38,7 +37,7 @@ def parameters(description: Description) -> dict[str, Any]:
 
 async def measure(lab: Any, layer: str, parameters: Mapping[str, Any], tell: Any) -> dict[str, Any]:
     """The round trip, then one run for each D."""
-    return await measure_signature(lab, parameters, tell, RpcParty)
+    return await measure_signature(lab, layer, parameters, tell)
 
 
 def evaluate(raw: Mapping[str, Any], description: Description, parameters: Mapping[str, Any]

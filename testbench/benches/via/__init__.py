@@ -2,12 +2,12 @@
 
 In the order in which to read:
 
-- :mod:`.party`: Common part of the VIA benchmarks' host programs: a process with VIPL open,
-  registered memory, descriptors, VIs connected to the peer's, and the three ways to receive
 - :mod:`.pingpong`: Ping-pongs on VIPL
-- :mod:`.room`: How many VIs there is room for: those of the description, or, where firmware keeps
-  them, as many as NIC memory holds
+- :mod:`.room`: Counts the VIs for which there is room: those of the description, or, where firmware
+  keeps them, as many as NIC memory holds
 - :mod:`.stream`: Streams on VIPL: messages back to back, acknowledged when the last has come
+- :mod:`.latency`: Latency of VIA: the plain ping-pong of one VI, polled
+- :mod:`.bandwidth`: Bandwidth of VIA, and the block that bounds it
 - :mod:`.counting`: o_r if arrivals interrupt: a counting loop on the receiver, alone and while
   messages arrive
 - :mod:`.logp`: LogP of VIA: o_s from streams of few sends, o_r from a ping-pong with a delay longer

@@ -4,11 +4,11 @@ while; and the difference to polling."""
 from collections.abc import Mapping
 from typing import Any
 
+from ....host.via.session import BLOCK, POLL
 from ....layouts.description import Description
 from ..common.headline import Series
 from ..common.latencies import Latencies, ordered
 from ..common.transfers import sizes
-from .party import BLOCK, POLL
 from .pingpong import Plan, measure_plan
 
 __all__ = ["draw", "evaluate", "headline", "measure", "parameters", "series", "tables"]

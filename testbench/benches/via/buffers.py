@@ -7,6 +7,7 @@ from typing import Any
 
 from ....host.port.node import Node
 from ....host.via.attributes import MemAttributes
+from ....host.via.session import Session
 from ....layouts.description import Description
 from ....layouts.trace import TICKS, Block, Kind
 from ...results.document import cycles, number
@@ -16,7 +17,6 @@ from ..common.headline import Headline, Series
 from ..common.latencies import Latencies, ordered
 from ..common.programs import programs, stamp, ticks_between
 from ..common.transfers import sizes
-from .party import Party
 from .pingpong import Plan, measure_plan
 
 __all__ = ["draw", "evaluate", "headline", "measure", "parameters", "series", "tables"]
@@ -49,7 +49,7 @@ async def measure(lab: Any, layer: str, parameters: Mapping[str, Any], tell: Any
 async def measure_registering(lab: Any, pages: list[int]) -> dict[int, dict[str, int]]:
     """Ticks of VipRegisterMem and VipDeregisterMem for each number of pages."""
     async def program(node: Node) -> Any:
-        party = Party(node)
+        party = Session(node)
         await party.open()
         attributes, times = MemAttributes(party.tag), []
         for count in pages:

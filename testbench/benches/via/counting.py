@@ -3,9 +3,9 @@
 from typing import Any
 
 from ....host.port.node import Node
+from ....host.via.session import Session
 from ....layouts.trace import Activity, Kind
 from ..common.programs import programs, stamp, ticks_between
-from .party import Party
 
 __all__ = ["EACH", "measure_counting"]
 
@@ -15,7 +15,7 @@ SETTLE = 2
 """Settling time before the loop begins, in distances of the messages."""
 
 
-class Counter(Party):
+class Counter(Session):
     """Counts; a notify takes each message and requests the next."""
 
     def __init__(self, node: Node) -> None:
@@ -53,7 +53,7 @@ class Counter(Party):
                 "messages": self.messages}
 
 
-class Sender(Party):
+class Sender(Session):
     """Sends a message every ``apart`` cycles."""
 
     async def run(self, size: int, count: int, apart: int) -> None:

@@ -4,10 +4,10 @@ the difference to the plain ping-pong."""
 from collections.abc import Mapping
 from typing import Any
 
+from ....host.via.session import CQ
 from ....layouts.description import Description
 from ..common.headline import Series
 from ..common.latencies import Latencies
-from .party import CQ
 from .pingpong import Plan, measure_plan
 from .room import fitting
 

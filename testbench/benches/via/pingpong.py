@@ -6,8 +6,8 @@ from typing import Any
 
 from ....host.port.node import Node
 from ....host.via.descriptors import Segment
+from ....host.via.session import CQ, POLL, Memory, Session
 from ..common.programs import Stamp, programs, stamp, ticks_between
-from .party import CQ, POLL, Memory, Party
 
 __all__ = ["Plan", "Side", "measure_plan", "measure_trips"]
 
@@ -56,7 +56,7 @@ class Plan:
         return self.warm + self.count
 
 
-class Side(Party):
+class Side(Session):
     """One side of a ping-pong: VIs, buffers, descriptors, with the same layout on both nodes."""
 
     def __init__(self, node: Node, plan: Plan) -> None:

@@ -1,12 +1,12 @@
-"""How many VIs there is room for: those of the description, or, where firmware keeps them, as many
-as NIC memory holds."""
+"""Counts the VIs for which there is room: those of the description, or, where firmware keeps them,
+as many as NIC memory holds."""
 
 from collections.abc import Iterable
 from typing import Any
 
 from ....host.port.node import Node
+from ....host.via.session import Session
 from ..common.programs import programs
-from .party import Party
 
 __all__ = ["fitting"]
 
@@ -21,7 +21,7 @@ async def fitting(lab: Any, levels: Iterable[int], what: str = "VIs") -> list[in
         return wanted
 
     async def program(node: Node) -> int:
-        party = Party(node)
+        party = Session(node)
         await party.open()
         return party.sound("VipQueryNic", await party.vipl.VipQueryNic(party.nic)).max_vis
 

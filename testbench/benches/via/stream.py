@@ -3,9 +3,9 @@
 from typing import Any
 
 from ....host.port.node import Node
+from ....host.via.session import Session
 from ....layouts.trace import Activity, Kind
 from ..common.programs import Stream, programs, stamp
-from .party import Party
 
 __all__ = ["WINDOW", "Sink", "Source", "measure_stream"]
 
@@ -14,7 +14,7 @@ WINDOW = 8
 WARM = 2
 
 
-class Source(Party):
+class Source(Session):
     """Sends the stream. A message comes back at its end, and one before the clock starts."""
 
     async def run(self, size: int, count: int, delay: int) -> Stream:
@@ -51,7 +51,7 @@ class Source(Party):
         return found
 
 
-class Sink(Party):
+class Sink(Session):
     """Takes WARM messages and then ``count``, and reports when it has each of these lots."""
 
     async def run(self, size: int, count: int) -> None:

@@ -30,7 +30,7 @@ class Area:
 
     @property
     def any(self) -> bool:
-        """Whether any cell is used."""
+        """True if any cell is used."""
         return self != Area()
 
 

@@ -72,7 +72,7 @@ def place(made: Netlist, *, constraints: str, device: Sequence[str], clock_mhz: 
     ToolError
         nextpnr refuses the netlist for another reason.
     """
-    # Of nextpnr's placers, the one with by far the shortest wires (docs/board.md).
+    # Of nextpnr's placers, the one with by far the shortest wires (docs/how-to/board.md).
     options = [*device, "--placer", "static", "--json", made.json.name, "--lpf", f"{TOP}.lpf",
                "--freq", f"{float(clock_mhz):g}", "--seed", str(seed), "--timing-allow-fail"]
 

@@ -141,7 +141,7 @@ def test_same_events_on_icarus(core, attachment, firmware):
 
 async def stream_budget(lab: Any) -> tuple[float, float]:
     """In the simulator's process: ticks an issue with the queue full, and those of no mark."""
-    marks = spans((await measure_curve(lab, 120, 0))["marks"])
+    marks = spans((await measure_curve(lab, "am", 120, 0))["marks"])
     found = budget(marks, 0, len(sends(marks, 0)) - 80, len(sends(marks, 0)) - 1)
     return float(found.interval), float(found.rest)
 

@@ -90,7 +90,8 @@ def test_a_nic_without_a_processor():
 
 def test_every_promise_names_tests_that_exist():
     folder = Path(__file__).parents[2]
-    named = re.findall(r"`(host/gm/\w+\.py)::(\w+)`", (folder.parent / "docs/gm.md").read_text())
+    named = re.findall(r"`(host/gm/\w+\.py)::(\w+)`",
+                       (folder.parent / "docs/tutorials/gm.md").read_text())
     assert len(named) > 30
     for file, name in named:
         assert f"def {name}(" in (folder / file).read_text(), f"{file}::{name}"

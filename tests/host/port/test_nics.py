@@ -15,7 +15,7 @@ from nicbed.host.rpc import Rpc
 from nicbed.host.runtime import Stuck
 from nicbed.host.via.kernel import Kernel
 from nicbed.layouts.description import Description
-from nicbed.layouts.fabric import topology
+from nicbed.layouts.fabric import graph_of
 from nicbed.layouts.operations import NIC_BASE, NIC_BYTES
 from nicbed.layouts.processor import CrashReason
 from nicbed.layouts.registers import address
@@ -51,13 +51,13 @@ def views(description: Description, number: int = 1, running: set[int] | None = 
     for cpu in range(cpus):
         found.append(Node(number, description,
                           Port(number * cpus + cpu, number, Costs(description), cpu), Memory(),
-                          topology(description), None, found[0] if cpu else None, running))
+                          graph_of(description), None, found[0] if cpu else None, running))
     return found
 
 
 def test_a_nic_s_node_has_wire_addresses() -> None:
     description = describe(3)
-    graph = topology(description)
+    graph = graph_of(description)
     assert len(graph.places) == 9
     _, second = views(description)
     here = second.nic(2)

@@ -1,4 +1,5 @@
-"""The tests that docs/via-conformance.md names are there, and every promise has one or a reason."""
+"""The tests that docs/reference/via-conformance.md names exist, and each promise has a test or a
+reason."""
 
 import re
 from pathlib import Path
@@ -6,7 +7,8 @@ from pathlib import Path
 import pytest
 
 TESTS = Path(__file__).parents[2]
-ROWS = [line for line in (TESTS.parent / "docs" / "via-conformance.md").read_text().splitlines()
+PAGE = TESTS.parent / "docs" / "reference" / "via-conformance.md"
+ROWS = [line for line in PAGE.read_text().splitlines()
         if line.startswith("| ") and not line.startswith(("| ---", "| Promise"))]
 NAMED = sorted({tuple(found) for row in ROWS
                 for found in re.findall(r"`([\w/]+\.py)::(\w+)`", row)})

@@ -2,7 +2,7 @@
 
 All of their cases run: those of the common small structure at each change, those of other
 structures with ``--full``, and those that look into the model itself there only, for the reason
-that is given. ``docs/via-conformance.md`` says which promise is which test's.
+that is given. ``docs/reference/via-conformance.md`` says which promise is which test's.
 """
 
 import importlib

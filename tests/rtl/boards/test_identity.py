@@ -96,7 +96,7 @@ def test_more_memory_than_there_is_on_the_board(monkeypatch: pytest.MonkeyPatch)
 @pytest.mark.parametrize("kind", ["store", "get"])
 def test_a_megabyte(kind: str, monkeypatch: pytest.MonkeyPatch,
                     capsys: pytest.CaptureFixture[str]) -> None:
-    """Sixteen times what of a node's memory is on the board. Printed, for docs/board.md."""
+    """Sixteen times what of a node's memory is on the board. Printed, for docs/how-to/board.md."""
     size = 1 << 20
     traffic = Traffic(monkeypatch)
     found = asyncio.run(board_jobs.transfer(traffic.lab, kind, size))
@@ -322,8 +322,9 @@ def test_a_cable_that_is_pulled(tmp_path: Path) -> None:
 
 
 def test_result_files_are_the_same(tmp_path: Path) -> None:
-    """By the command that docs/board.md gives: a simulator's, a board's top's, and a board's."""
-    page = (Path(__file__).parents[3] / "docs" / "board.md").read_text()
+    """By the command that docs/how-to/board.md gives: a simulator's, a board's top's, and a
+    board's."""
+    page = (Path(__file__).parents[3] / "docs" / "how-to" / "board.md").read_text()
     command, = (line for line in page.splitlines() if line.startswith("    sed "))
 
     def shown(path: Path) -> bytes:

@@ -4,9 +4,9 @@ import asyncio
 from typing import Any
 
 import pytest
+from nicbed.host.am.endpoint import buffer_of
 from nicbed.testbench.benches import get
 from nicbed.testbench.benches import run as run_bench
-from nicbed.testbench.benches.common.transfers import buffer_of
 from nicbed.testbench.descriptions import load as descriptions
 
 from tests.labs.board.lab import Traffic
@@ -24,7 +24,7 @@ def test_one_round_trip_an_attention(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_buffers_of_bulk_benchmarks() -> None:
-    """As docs/board.md says."""
+    """As docs/how-to/board.md says."""
     assert buffer_of(descriptions.load("default")) == 1 << 20
     assert buffer_of(descriptions.load("board-via")) == 512 << 10
 
@@ -36,7 +36,7 @@ def test_buffers_of_bulk_benchmarks() -> None:
 def test_what_a_benchmark_takes(name: str, nic: str, layer: str, parameters: dict[str, Any],
                                 monkeypatch: pytest.MonkeyPatch,
                                 capsys: pytest.CaptureFixture[str]) -> None:
-    """Printed, for docs/board.md."""
+    """Printed, for docs/how-to/board.md."""
     description = descriptions.for_layer(descriptions.load(nic), layer)
     traffic = Traffic(monkeypatch, description)
     parameters = get(name).module(layer).parameters(description) | parameters

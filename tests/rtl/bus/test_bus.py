@@ -408,6 +408,9 @@ async def snoops(dut: Any) -> None:
     assert seen == [(1, 0x40, 0), (1, 0x48, 0), (1, 0x20, 0), (0, 0x60, 1), (0, 0x68, 1)]
 
 
+@pytest.mark.promise("DMA write", "a burst of b beats, idle bus", "bus.dma_setup + b + 2")
+@pytest.mark.promise("DMA read", "a burst of b beats, idle bus",
+                     "bus.dma_setup + memory.latency + b + 3")
 @pytest.mark.parametrize("testcase", [
     "holds_as_long_as_promised", "moves_at_its_rate", "writes_where_it_is_told", "carries_pio",
     "waits_for_a_slow_nic", "is_fair", "overlaps_latencies_and_shares_beats", "locks", "snoops"])

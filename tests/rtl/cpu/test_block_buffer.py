@@ -78,6 +78,7 @@ async def writes_pass_while_the_cpu_goes_on(dut: Any) -> None:
     engine.stop()
 
 
+@pytest.mark.promise("block store", "the buffer is free", "1")
 @pytest.mark.parametrize("testcase", ["take_the_promised_cycles",
                                       "writes_pass_while_the_cpu_goes_on"])
 def test_cycles(testcase: str) -> None:

@@ -168,6 +168,7 @@ def test_model(lines: int, stall: float, snoops: float) -> None:
               accesses=1500)
 
 
+@pytest.mark.promise("store", "a line that other CPUs share, memory.upgrade = 2", "2")
 def test_cycles() -> None:
     run_bench(TagCache(lines=8, source=OWN, coherent=True), __file__,
               testcase="takes_the_promised_cycles")

@@ -396,6 +396,14 @@ async def expires(dut: Any) -> None:
             await driver.run(listed([[entry(Op.DELAY, work=work(100))], [entry(Op.WAIT_IRQ)]]))
 
 
+@pytest.mark.promise("PIO write", "1 beat, not posted, bus.pio_write = 4", "5")
+@pytest.mark.promise("PIO write", "4 beats, not posted, bus.burst_beat = 1", "8")
+@pytest.mark.promise("PIO write", "posted, room in the buffer", "1 a beat")
+@pytest.mark.promise("PIO read", "bus.pio_read = 12, no posted write before it", "13")
+@pytest.mark.promise("load", "a miss on a clean line, memory.latency = 8", "14")
+@pytest.mark.promise("load", "a miss over a dirty line", "19")
+@pytest.mark.promise("load or store", "a hit", "1 a line")
+@pytest.mark.promise("check of a poll", "a word that the port keeps", "1")
 @pytest.mark.parametrize("testcase", [
     "takes_the_promised_cycles", "ends_a_program", "answers_with_fractions", "times_out",
     "sees_interrupts", "forgets_an_interrupt_that_fell", "says_which_process_it_is",

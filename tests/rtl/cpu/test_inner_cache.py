@@ -124,6 +124,7 @@ async def enters_no_line_beside_a_change(dut: Any) -> None:
         assert found == (L2, L2 if after == L2 - 1 else 1), after
 
 
+@pytest.mark.promise("load", "a line in the second level alone, cpu.l2_lines", "cpu.l2_hit")
 def test_takes_the_promised_cycles() -> None:
     run_bench(PortSystem(**LEVELS), __file__, testcase="takes_the_promised_cycles")
 

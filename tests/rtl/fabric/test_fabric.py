@@ -6,8 +6,9 @@ from math import ceil
 import cocotb
 import pytest
 from nicbed.layouts.description import Description
-from nicbed.layouts.fabric import Topology, chain
+from nicbed.layouts.fabric import Graph
 from nicbed.layouts.packet import HEADER
+from nicbed.layouts.topologies.chain import chain
 from nicbed.layouts.trace import Block
 from nicbed.rtl.fabric.fabric import Fabric
 from nicbed.rtl.parts.flit import Flit
@@ -102,6 +103,9 @@ def test_delivers(places, latency, buffer, stall_in, stall_out):
               chain=places, latency=latency, stall_in=stall_in, stall_out=stall_out, packets=15)
 
 
+@pytest.mark.promise("flight",
+                     "over h switches, a word w cycles on a link of latency l",
+                     "(h + 1) (w + l) + h (switch.latency + 1) + 1")
 @pytest.mark.parametrize("latency", [0, more(4), 24])
 @pytest.mark.parametrize(("places", "rate", "hop"), [((2, 1, 16), 2, 4), ((3, 3, 4), 2, 1)])
 def test_flight(places, rate, hop, latency):
@@ -120,9 +124,9 @@ def test_sources_and_hardware():
 
 
 def test_errors():
-    with pytest.raises(TypeError, match="topology must be a Topology"):
+    with pytest.raises(TypeError, match="topology must be a Graph"):
         Fabric(topology="chain", buffer=64)
     with pytest.raises(ValueError, match="no port 2 on a switch 0"):
-        Fabric(topology=Topology(1, 2, ((0, 0), (0, 2)), ()), buffer=64)
+        Fabric(topology=Graph(1, 2, ((0, 0), (0, 2)), ()), buffer=64)
     with pytest.raises(ValueError, match="uses port 0 of switch 0 twice"):
-        Fabric(topology=Topology(1, 2, ((0, 0), (0, 0)), ()), buffer=64)
+        Fabric(topology=Graph(1, 2, ((0, 0), (0, 0)), ()), buffer=64)

@@ -25,6 +25,7 @@ def gap(name: str, what: str = "landed") -> float:
     return (steady[-1] - steady[0]) / (len(steady) - 1)
 
 
+@pytest.mark.promise("VI engine: doorbell to wire", "8 bytes, the NIC `ideal`", "at most 40")
 def test_a_doorbell_is_on_the_wire_soon():
     one = found()["one"]
     assert len(one["begun"]) == 1 and one["begun"][0] - one["rung"] <= 40

@@ -127,8 +127,8 @@ def test_no_simulator_outlives_this_process(tmp_path):
 
 @pytest.mark.full
 def test_what_a_start_takes(monkeypatch, capsys):
-    """Printed, for docs/performance.md: of a job that does nothing, on a kept simulator and on one
-    of its own."""
+    """Printed, for docs/explanation/performance.md: of a job that does nothing, on a kept simulator
+    and on one of its own."""
     process()
     took = []
     for possible in (True, False):

@@ -4,14 +4,14 @@ import asyncio
 from types import SimpleNamespace
 
 import pytest
+from nicbed.host.endpoint import EndpointError, Exchange
+from nicbed.host.gm.endpoint import credits_at
 from nicbed.layouts.trace import TICKS, Block, Event, Kind
 from nicbed.testbench.benches.load import alltoall, incast, vis
-from nicbed.testbench.benches.load.cells import FM_MOST, by_number, count_of, levels, together
-from nicbed.testbench.benches.load.gm import _credits
-from nicbed.testbench.benches.load.traffic import Plan, measure_traffic
+from nicbed.testbench.benches.load.cells import LOTS_MOST, by_number, count_of, levels, together
+from nicbed.testbench.benches.load.traffic import measure_traffic
 from nicbed.testbench.benches.via.room import fitting
 from nicbed.testbench.descriptions import load as descriptions
-from nicbed.testbench.errors import UserError
 
 from tests.labs.model import ModelLab
 
@@ -28,11 +28,11 @@ def describe(overrides, layer, nodes=3):
 @pytest.mark.parametrize("size", [16, 300])
 def test_all_of_it_arrives_in_order(name, size):
     layer = name.split()[0]
-    plan = Plan(size, 6, {0: [1, 2], 1: [2], 2: [0]}, vis=2 if layer == "via" else 1)
+    plan = Exchange(size, 6, {0: [1, 2], 1: [2], 2: [0]}, streams=2 if layer == "via" else 1)
     lab = ModelLab(describe(LAYERS[name], layer))
     found = asyncio.run(measure_traffic(lab, layer, plan))
     flows = {(source, peer, vi) for source, peers in plan.ways.items() for peer in peers
-             for vi in range(plan.vis)}
+             for vi in range(plan.streams)}
     assert set(found["sent"]) == set(found["arrived"]) == flows
     for flow in flows:
         sent, arrived = found["sent"][flow], found["arrived"][flow]
@@ -43,14 +43,14 @@ def test_all_of_it_arrives_in_order(name, size):
 
 
 def test_three_senders_of_fast_messages_share():
-    plan = Plan(16, count_of(16, incast.BUDGET, FM_MOST), {1: [0], 2: [0], 3: [0]})
+    plan = Exchange(16, count_of(16, incast.BUDGET, LOTS_MOST), {1: [0], 2: [0], 3: [0]})
     lab = ModelLab(describe(LAYERS["fm"], "fm", nodes=4))
     shared = together(asyncio.run(measure_traffic(lab, "fm", plan)))
     assert shared.most < 1.05 * shared.least
 
 
 def test_a_plan_knows_who_talks_to_whom():
-    plan = Plan(16, 5, {1: [0, 2], 3: [0]}, vis=4)
+    plan = Exchange(16, 5, {1: [0, 2], 3: [0]}, streams=4)
     assert plan.nodes == [0, 1, 2, 3] and plan.of(0) == [1, 3] and plan.to(0) == ()
     assert [plan.expected(node) for node in range(4)] == [40, 0, 20, 0]
 
@@ -89,13 +89,13 @@ def test_levels_and_counts():
 @pytest.mark.parametrize("nodes, tokens, credits", [(2, 32, 16), (4, 32, 8), (9, 32, 2),
                                                     (16, 32, 1)])
 def test_a_gm_sender_has_credit_for_the_buffers_that_wait(nodes, tokens, credits):
-    plan = Plan(16, 5, {node: [one for one in range(nodes) if one != node]
+    plan = Exchange(16, 5, {node: [one for one in range(nodes) if one != node]
                         for node in range(nodes)})
-    assert _credits(plan, 0, tokens) == credits
+    assert credits_at(plan, 0, tokens) == credits
     lots = credits // max(1, credits // 2)
     assert (nodes - 1) * (credits + lots) <= tokens
-    with pytest.raises(UserError, match="gm.receive_tokens = 2: too few"):
-        _credits(Plan(16, 5, {1: [0], 2: [0], 0: [1]}), 0, 2)
+    with pytest.raises(EndpointError, match="gm.receive_tokens = 2: too few"):
+        credits_at(Exchange(16, 5, {1: [0], 2: [0], 0: [1]}), 0, 2)
 
 
 def arrivals(begin, *ends, step=100, count=100):

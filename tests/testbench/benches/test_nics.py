@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from nicbed.host.port.node import Node, NodeNic
+from nicbed.layouts.doors import LAYERS
 from nicbed.layouts.trace import Block, Event, Kind
 from nicbed.testbench import benches
 from nicbed.testbench.backends.session import run_job
@@ -91,8 +92,8 @@ def test_no_benchmark_is_left_out() -> None:
     """Of those of one NIC. Memory is measured on the target; MPI and TCP need nodes with one."""
     for layer, rows in OF_ONE.items():
         assert layer in ("gm", "fm") or {*rows, "nics", "memory"} >= {
-            name for name, bench in benches.BENCHES.items() if layer in bench.layers}
-    assert {*OF_ONE, "mpi", "tcp"} == set(benches.LAYERS)
+            name for name in benches.BENCHES.names() if layer in benches.get(name).layers}
+    assert {*OF_ONE, "mpi", "tcp"} == set(LAYERS.names())
 
 
 @pytest.mark.parametrize(("layer", "name"), [

@@ -42,8 +42,8 @@ def outcome(name: str, *overrides: str, **changes):
 
 
 def test_the_list_of_benchmarks_is_complete():
-    assert ALL == sorted(name for name, bench in benches.BENCHES.items()
-                           if "via" in bench.layers)
+    assert ALL == sorted(name for name in benches.BENCHES.names()
+                         if "via" in benches.get(name).layers)
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -124,12 +124,12 @@ def test_more_than_a_window_does_not_go_without_the_cpu():
 
 def test_a_call_that_fails_ends_the_run_with_its_name():
     from nicbed.host.via.returns import VIP_RETURN
-    from nicbed.testbench.benches.via.party import Party
+    from nicbed.host.via.session import Session
 
     class Node:
         place = "node 1"
 
-    party = Party.__new__(Party)
+    party = Session.__new__(Session)
     party.node = Node()
     assert party.sound("VipOpenNic", (VIP_RETURN.SUCCESS, 5)) == 5
     with pytest.raises(RuntimeError, match="VipCreateVi on node 1: ERROR_RESOURCE"):

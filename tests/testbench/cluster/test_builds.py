@@ -301,3 +301,52 @@ def test_other_sources_and_tools_are_refused(machines: Machines, change: dict[st
     assert found["refused"].startswith(f"the worker here measures with {said}")
     if "verilator" in change:
         assert found["refused"].endswith("(here 4.0)")
+
+
+def test_files_of_ones_own_go_to_a_worker(machines: Machines, monkeypatch: pytest.MonkeyPatch,
+                                          tmp_path: Path) -> None:
+    """They are sent once, and opened there as they are here."""
+    from nicbed.layouts.doors import NICS, finding
+
+    monkeypatch.setattr(NICS, "_loaded", {})
+    monkeypatch.setattr(finding, "COPIES", [])
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    (folder / "design.py").write_text(
+        "from nicbed.layouts.doors import NicDesign\nfrom .about import TITLE\n"
+        "class Wire(NicDesign):\n    name = 'wire_nic'\n    title = TITLE\n")
+    (folder / "about.py").write_text("TITLE = 'a wire'\n")
+    job = wanted(knobs={"nic.design": str(folder / "design.py:Wire")})
+    machines.build(job.description)
+    link = Link(machines, "x", Keeping())
+    machines.next = iter("aaaa")
+    where: list[Path] = []
+
+    def document(self: Beds, given: Any) -> dict[str, Any]:
+        assert given.description.design.title == "a wire"
+        assert given.description.nic.design == job.description.nic.design
+        where.append(given.description.nic.design.folder)
+        return {"at": worker._address()}
+
+    monkeypatch.setattr(Beds, "document", document)
+    assert [link.document(job)["at"] for _ in range(2)] == ["a", "a"]
+    assert [one for one, _ in machines.done] == [
+        "carry_out", "receive", "carry_out", "receive", "carry_out", "carry_out"]
+    assert {one.parent.parent for one in where} == {tmp_path / "a"}
+    sent = [one for one in machines.done if one == ("receive", "a")]
+    assert len(sent) == 2, "the files, and the build"
+
+
+def test_a_worker_that_keeps_no_files_is_a_line(machines: Machines, tmp_path: Path,
+                                                monkeypatch: pytest.MonkeyPatch) -> None:
+    from nicbed.layouts.doors import NICS
+
+    monkeypatch.setattr(NICS, "_loaded", {})
+    (tmp_path / "design.py").write_text(
+        "from nicbed.layouts.doors import NicDesign\nclass Wire(NicDesign):\n"
+        "    name = 'wire_nic'\n    title = ''\n")
+    monkeypatch.setattr(builds, "kept", lambda build: None)
+    machines.next = iter("aaaa")
+    with pytest.raises(UserError, match="the worker a was sent the files of wire_nic 2 times"):
+        Link(machines, "x", Keeping()).document(
+            wanted(knobs={"nic.design": str(tmp_path / "design.py")}))

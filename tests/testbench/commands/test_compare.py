@@ -108,7 +108,7 @@ def test_names_of_files_with_one_name(tmp_path):
         compare.named([str(places[0]), str(tmp_path / "a/../a/nic.toml")])
 
 
-@pytest.mark.parametrize("name", [one for one in benches.BENCHES])
+@pytest.mark.parametrize("name", benches.BENCHES.names())
 def test_every_benchmark_has_figures_to_compare(name):
     bench = benches.get(name)
     for layer in bench.layers:

@@ -3,7 +3,7 @@
 from fractions import Fraction
 
 import pytest
-from nicbed.layouts.fabric import chain
+from nicbed.layouts.topologies.chain import chain
 from nicbed.layouts.trace import TICKS, Activity, Block, Event, Kind
 from nicbed.testbench.estimate.fairness import fairness, progress
 from nicbed.testbench.truth.service import (

@@ -6,7 +6,7 @@ from fractions import Fraction
 import pytest
 from nicbed.layouts.description import Description
 from nicbed.layouts.trace import TICKS, Activity, Block, Event, Kind
-from nicbed.testbench.benches import bandwidth
+from nicbed.testbench.benches import get
 from nicbed.testbench.benches.common.latencies import Latencies, faster_than_light
 from nicbed.testbench.benches.via import logp_report
 from nicbed.testbench.benches.via.logp_evaluation import evaluate
@@ -171,9 +171,10 @@ def test_a_wrong_leg_is_found():
 
 
 def test_bandwidth_over_size(capsys):
+    bandwidth = get("bandwidth").module("via")
     machine = Machine(service=1, flight=0)
     runs = {size: machine.stream(size, 64) for size in (64, 1024, 4096, 16384)}
-    outcome = files.plain(bandwidth.evaluate({"via": runs}, Description(), {}))
+    outcome = files.plain(bandwidth.evaluate({"via": runs}, Description(), {"sizes": []}))
     assert outcome["results"]["r_inf"] == pytest.approx(2, rel=0.01)
     assert outcome["truth"]["bound"]["16384"]["block"] == "link"
     assert all(check["ok"] for check in outcome["checks"])

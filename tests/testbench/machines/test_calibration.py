@@ -104,7 +104,7 @@ def test_write_keeps_comments(jobs, tmp_path, capsys):
 
 def test_a_knob_that_was_not_there_is_added_with_its_meaning():
     text = rewritten("[cpu]\nload = 1\n", {"cpu.call": 7, "link.bytes_per_cycle": Fraction(3, 5)})
-    assert "call = 7 # CPU cycles: a function call" in text
+    assert "call = 7 # CPU cycles: A function call" in text
     assert 'bytes_per_cycle = "3/5"' in text and text.startswith("[cpu]\nload = 1\n")
 
 
@@ -192,7 +192,7 @@ CALL = '"cpu.call" = { low = 0, high = 40 }\n'
     (f'[fit]\nfigures = ["assessment/logp/cm5/o_s"]\n[fit.parameters]\n{CALL}',
      "has no such figure"),
     ('[fit.figures]\no_s = 1\n[fit.parameters]\n"cpu.call" = { low = 0, high = 200000 }\n',
-     "[fit.parameters]: cpu.call: 200000"),
+     "[fit.parameters]: cpu.call = 200000: must be"),
 ])
 def test_what_is_wrong_is_one_line(jobs, tmp_path, text, said):
     own = tmp_path / "mine.toml"

@@ -1,5 +1,5 @@
-"""``nicbed reproduce``: the command, and docs/reproduction.md. ``--full`` compares the page,
-``--update`` rewrites it."""
+"""``nicbed reproduce``: the command, and docs/explanation/reproduction.md. ``--full``
+compares the page, ``--update`` rewrites it."""
 
 import json
 import re
@@ -21,7 +21,7 @@ from nicbed.testbench.results import plots
 from tests.labs.rows import more
 from tests.testbench.machines.test_studies import TABLE
 
-IMAGES = PAGE.parent / "images"
+IMAGES = PAGE.parents[1] / "images"
 UPDATE = "run: ./nicbed test --full -k reproduction --update"
 
 
@@ -147,7 +147,7 @@ def test_latency_and_bandwidth_of_two_layers_are_drawn():
 @pytest.mark.full
 def test_page(request):
     tables = reproduced(studies.chosen(None, long=True))
-    page = markdown(tables, "images/")
+    page = markdown(tables, "../images/")
     if request.config.getoption("--update"):
         PAGE.write_text(page, encoding="utf-8")
         drawn = [("published", against, tables),

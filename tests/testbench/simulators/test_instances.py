@@ -304,8 +304,8 @@ def test_a_class_is_compiled_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 @pytest.mark.full
 def test_what_a_build_takes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
                             capsys: pytest.CaptureFixture[str]) -> None:
-    """Printed, for docs/performance.md: CPU time of another structure of a node, and its share of
-    the tools, where switches and all that models share is built."""
+    """Printed, for docs/explanation/performance.md: CPU time of another structure of a node,
+    and its share of the tools, where switches and all that models share is built."""
     monkeypatch.setenv("NICBED_CACHE", str(tmp_path))
     simulator.build(Description())
     before = os.times()

@@ -1,4 +1,5 @@
-"""docs/area.md: what blocks take of an ECP5. ``--full`` compares, ``--update`` rewrites."""
+"""docs/reference/area.md: what blocks take of an ECP5. ``--full`` compares, ``--update``
+rewrites."""
 
 import pytest
 from amaranth.hdl import Module, Signal

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-NOTEBOOK = Path(__file__).parents[3] / "docs" / "exploring.ipynb"
+NOTEBOOK = Path(__file__).parents[3] / "docs" / "how-to" / "exploring.ipynb"
 
 
 @pytest.mark.full

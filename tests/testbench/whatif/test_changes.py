@@ -9,8 +9,8 @@ from nicbed.testbench.descriptions import load
 from nicbed.testbench.errors import UserError
 from nicbed.testbench.whatif import Question
 from nicbed.testbench.whatif.changes import Change, Refused, changed, matter
-from nicbed.testbench.whatif.experiment import LAYERS
 from nicbed.testbench.whatif.prediction import predicted, work_of
+from nicbed.testbench.why.round_trip import traced_layers
 
 
 def values(*overrides: str, knob: str) -> dict[str, Any]:
@@ -59,7 +59,7 @@ def test_a_processor_has_knobs_too() -> None:
 @pytest.mark.parametrize("given, told", [
     ({"patterns": ["link.*", "nothing"]}, "--knobs nothing: matches no"),
     ({"patterns": ["nic.mtu"]}, "--knobs nic.mtu: matches no"),
-    ({"layer": "mpi"}, f"--layer mpi: whatif takes {', '.join(LAYERS)}"),
+    ({"layer": "mpi"}, f"--layer mpi: whatif takes {', '.join(traced_layers())}"),
     ({"nic": "nothing"}, "no such NIC description"),
     ({"overrides": ["link.latency=-1"]}, "link.latency = -1"),
     ({"overrides": ["node.nics=2"]}, "nodes with one NIC"),

@@ -10,8 +10,8 @@ In the order in which to read:
 - :mod:`.lu`: LU: two sweeps through the cube, plane by plane, each a wave over the processes
 - :mod:`.wave`: A wave through planes of points, diagonal by diagonal
 - :mod:`.multipartition`: The cube cut into q³ cells for q² processes, q to each
-- :mod:`.alternating`: What SP and BT share: an implicit step is a product of three, one for each
-  axis
+- :mod:`.alternating`: The part that SP and BT share: an implicit step is a product of three, one
+  for each axis, and each of these is systems along the lines of that axis
 - :mod:`.sp`: SP: scalar pentadiagonal systems of characteristic variables
 - :mod:`.bt`: BT: block tridiagonal systems
 """

@@ -1,5 +1,5 @@
-"""What SP and BT share: an implicit step is a product of three, one for each axis, and each of
-these is systems along the lines of that axis.
+"""The part that SP and BT share: an implicit step is a product of three, one for each axis, and
+each of these is systems along the lines of that axis.
 
 A stage of a sweep eliminates the unknowns of a process's cell in one layer, with what the stage
 before left at its last points, for all lines in one message; the way back substitutes them. Of a

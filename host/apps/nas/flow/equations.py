@@ -74,7 +74,7 @@ def start(edge: int) -> Any:
 
 @cache
 def forcing(edge: int) -> Any:
-    """What keeps the exact solution steady: its residual, which is subtracted."""
+    """Returns what keeps the exact solution steady: its residual, which is subtracted."""
     padded = np.ones((5, *(edge + 2 * HALO,) * 3))
     padded[:, HALO:-HALO, HALO:-HALO, HALO:-HALO] = exact(*_coordinates(edge))
     whole = slice(0, edge)

@@ -81,7 +81,7 @@ class Cell:
 
     @property
     def points(self) -> int:
-        """How many."""
+        """The number of points."""
         third, second, first = self.shape
         return third * second * first
 

@@ -118,7 +118,7 @@ class ScalarPentadiagonal(Alternating):
 
 
 class _State:
-    """What the systems are made of, at some points.
+    """The numbers at some points of which the systems are made.
 
     Attributes
     ----------

@@ -6,7 +6,8 @@ In the order in which to read:
 - :mod:`.blocks`: Blocks of bytes, made when they are first asked for
 - :mod:`.datatype`: A datatype, and the types that are made of it
 - :mod:`.arrays`: Parts of arrays as datatypes: subarrays, and the part of a process
-- :mod:`.origin`: How a datatype was made
+- :mod:`.origin`: Remembers how a datatype was made: its constructor's name and arguments, as MPI
+  tells them
 - :mod:`.predefined`: The datatypes that MPI defines
 - :mod:`.sized`: The datatypes that MPI defines, by kind and size, or by Fortran's precision
 - :mod:`.external`: Data in MPI's own representation, external32

@@ -80,7 +80,7 @@ class Datatype:
 
     @property
     def contiguous(self) -> bool:
-        """Whether elements in a row are bytes in a row."""
+        """Tells whether elements in a row are bytes in a row."""
         if self._contiguous is None:
             self._contiguous = (self.size == self.extent
                                 and self._blocks.high - self._blocks.low == self.size

@@ -1,4 +1,4 @@
-"""How a datatype was made: its constructor's name and arguments, as MPI tells them."""
+"""Remembers how a datatype was made: its constructor's name and arguments, as MPI tells them."""
 
 from typing import Any, NamedTuple
 

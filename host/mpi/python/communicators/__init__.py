@@ -5,11 +5,12 @@ is to do is the same for all of them, and is described once.
 
 In the order in which to read:
 
-- :mod:`.state`: What a communicator's handles stand for
-- :mod:`.base`: What a communicator is: its group, name, attributes and errors
+- :mod:`.state`: The state that a communicator's handles stand for
+- :mod:`.base`: The base of communicators: group, name, attributes and errors
 - :mod:`.ways`: A call of the library as methods: one that waits, one that begins, one that is kept
-- :mod:`.point_to_point`: What messages of buffers and of objects ask of the library
-- :mod:`.collective`: What collective calls on buffers ask of the library
+- :mod:`.point_to_point`: Prepares messages of buffers and of objects for the library: buffers,
+  ranks and tags
+- :mod:`.collective`: Prepares collective calls on buffers for the library
 - :mod:`.matched`: Messages that a probe has taken
 - :mod:`.buffered_sends`: The buffer of buffered sends
 - :mod:`.comm`: The classes Comm and Intracomm, with all their calls

@@ -1,4 +1,4 @@
-"""What a communicator is: its group, name, attributes and errors."""
+"""The base of communicators: group, name, attributes and errors."""
 
 from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar

@@ -1,4 +1,4 @@
-"""What collective calls on buffers ask of the library. Buffers that do not count, as others do at
+"""Prepares collective calls on buffers for the library. Buffers that do not count, as others do at
 the root alone, are not looked at."""
 
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""What messages of buffers and of objects ask of the library: buffers, ranks and tags. Nobody's
+"""Prepares messages of buffers and of objects for the library: buffers, ranks and tags. Nobody's
 buffers are not looked at."""
 
 from operator import index
@@ -58,7 +58,8 @@ def pickled(_: Any, obj: Any, dest: int, tag: int = 0) -> tuple[Any, ...]:
 
 
 def room(buf: Any) -> Any:
-    """Where irecv puts an object's bytes: ``buf``, or so many bytes, or mpi4py's number of them."""
+    """Tells where irecv puts an object's bytes: ``buf``, or so many bytes, or mpi4py's number of
+    them."""
     if buf is None or isinstance(buf, SupportsIndex):
         buf = bytearray(IRECV_BYTES if buf is None else index(buf))
     return simple(buf, False)

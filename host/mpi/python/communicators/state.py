@@ -1,4 +1,4 @@
-"""What a communicator's handles stand for."""
+"""The state that a communicator's handles stand for."""
 
 from collections.abc import Callable
 

@@ -18,7 +18,7 @@ from .ways import all_ways
 __all__ = ["Cartcomm", "Distgraphcomm", "Graphcomm", "Topocomm", "UNWEIGHTED", "WEIGHTS_EMPTY"]
 
 class WeightsType(Constant):
-    """What stands for the weights of a graph."""
+    """The constants that stand for the weights of a graph."""
 
     def __new__(cls, value: int, name: str) -> "WeightsType":
         made = super().__new__(cls, value)

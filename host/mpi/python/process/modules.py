@@ -1,4 +1,4 @@
-"""What logging, warnings and locale keep for the process."""
+"""The state that logging, warnings and locale keep for the process."""
 
 import locale
 import logging

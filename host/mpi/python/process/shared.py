@@ -1,4 +1,4 @@
-"""What is not switched, and the line for a program that uses it."""
+"""Names what is not switched, and makes the line for a program that uses it."""
 
 from pathlib import Path
 from types import FrameType
@@ -21,4 +21,4 @@ def told(name: str, rank: int, frame: FrameType) -> str:
     """The line for ``rank``, whose program has called ``name`` in ``frame``."""
     where = f"{Path(frame.f_code.co_filename).name}:{frame.f_lineno}"
     return (f"nicbed: {where}: rank {rank}: {name} is for all ranks, which share one process "
-            "(docs/mpi.md, What ranks share)")
+            "(docs/tutorials/mpi.md, What ranks share)")

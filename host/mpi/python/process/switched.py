@@ -1,4 +1,4 @@
-"""What is switched with the rank, from the moment at which a program uses it.
+"""Switches state with the rank, from the moment at which a program uses it.
 
 Most programs use nothing of it, and for them a switch costs a look at an empty list. Whose state is
 in place does not matter while no program runs, so a state moves only when another rank goes on.

@@ -37,8 +37,9 @@ class Packet:
 
 
 class Link:
-    """What waits for the NIC's uplink: control packets go before what goes again, that before new
-    packets. One packet at a time is with the uplink, which serves the rings' packets in turn.
+    """Orders the packets for the NIC's uplink: control packets go before what goes again, that
+    before new packets. One packet at a time is with the uplink, which serves the rings' packets in
+    turn.
 
     An ACK that answers no probe waits for the VI's next packet in line that may carry it, but for
     no longer than to the VI's next answer.

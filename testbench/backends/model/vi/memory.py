@@ -26,7 +26,7 @@ __all__ = ["Access", "Descriptor", "Refused", "Translator", "Walk", "Wrong"]
 
 
 class Access(IntEnum):
-    """What an address is translated for."""
+    """The purpose for which an address is translated."""
 
     LOCAL = 0
     RDMA_WRITE = 1
@@ -38,7 +38,7 @@ class Refused(Exception):
 
 
 class Wrong(Exception):
-    """What is wrong with a descriptor or a message: ``status``, an error bit of Status."""
+    """A fault of a descriptor or a message: ``status``, an error bit of Status."""
 
     def __init__(self, status: Status) -> None:
         super().__init__(status.name)

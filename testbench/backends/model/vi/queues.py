@@ -177,7 +177,7 @@ class EventQueue:
         self.engine.nic.line()
 
     def pop(self) -> int:
-        """What reading via_event gives, and takes."""
+        """Returns what reading via_event gives, and takes."""
         if not self.waiting:
             return 0
         code, number = self.waiting.popleft()

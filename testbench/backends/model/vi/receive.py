@@ -79,7 +79,7 @@ class Arrived:
 
 
 class Fatal(Exception):
-    """What breaks a reliable connection, and drops an unreliable message.
+    """A fault that breaks a reliable connection, and drops an unreliable message.
 
     ``code``: what the peer is told; ``event``: what the kernel agent is told by both kinds, beside
     CONN_LOST; ``breaks``: what the VI is broken with even if it is unreliable.
@@ -119,7 +119,8 @@ class Receiver:
 
     @staticmethod
     def counts(vi: "Vi", packet: Arrived) -> bool:
-        """Whether a packet is from the peer of a connected VI, and of a kind that it may get."""
+        """Tells whether a packet is from the peer of a connected VI, and of a kind that it may
+        get."""
         return (vi.state == ViState.CONNECTED and not packet.malformed
                 and (vi.peer["node"], vi.peer["vi"]) == (packet.node, packet.source)
                 and (vi.reliable or packet.kind in (PacketKind.SEND, PacketKind.RDMA_WRITE)))
@@ -127,8 +128,8 @@ class Receiver:
     # Sequence
 
     def in_sequence(self, vi: "Vi", packet: Arrived) -> bool:
-        """Whether this is the packet that comes next. Unreliable: any but those just before it; a
-        hole abandons the message begun."""
+        """Tells whether this is the packet that comes next. Unreliable: any but those just before
+        it; a hole abandons the message begun."""
         side, link = vi.receiving, self.engine.link
         ahead = packet.sequence - side.expected & 255
         if not vi.reliable:
@@ -182,7 +183,7 @@ class Receiver:
     # Messages
 
     def lost(self, vi: "Vi") -> BreakCode:
-        """What the peer is told when no receive descriptor could be used."""
+        """Returns what the peer is told when no receive descriptor could be used."""
         remote = vi.reliability == Reliability.RELIABLE_RECEPTION
         return BreakCode.REMOTE_DESCRIPTOR if remote else BreakCode.LOST
 

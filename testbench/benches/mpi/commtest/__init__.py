@@ -5,7 +5,7 @@ In the order in which to read:
 - :mod:`.protocols`: The protocols: what a rank calls for each message that it exchanges
 - :mod:`.exchange`: One exchange: the ranks send each other a volume of data in messages of equal
   length
-- :mod:`.grid`: What is measured: cells of the grid, each with its numbers of messages
+- :mod:`.grid`: The grid that is measured: its cells, each with its numbers of messages
 - :mod:`.bench`: Measurement and evaluation
 - :mod:`.model`: The linear model of a protocol, and which protocols are worth having
 - :mod:`.report`: Tables and plot

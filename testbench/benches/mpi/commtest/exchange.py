@@ -55,7 +55,7 @@ class Placement(NamedTuple):
         return dict.fromkeys(range(self.nodes), each)
 
     def by_rank(self, results: list[Any]) -> list[Any]:
-        """What the job's programs returned."""
+        """Returns what the job's programs returned."""
         if self.cpus == 1:
             return results[:self.size]
         return [one for node in results[:self.nodes] for one in node[:self.cpus]]
@@ -87,7 +87,7 @@ class Plan:
 
     @property
     def beginning(self) -> Hashable:
-        """What decides all that ranks do before the first call of their protocol."""
+        """Returns what decides all that ranks do before the first call of their protocol."""
         return self.volume, self.mode == COLD, self.placement, self.attached
 
 
@@ -131,7 +131,7 @@ class _Rank:
         self.length = plan.volume // plan.messages
 
     def sound(self) -> bool:
-        """Whether all data that came are what was sent."""
+        """Tells whether all data that came are what was sent."""
         return bool(np.array_equal(self.into, np.arange(self.plan.volume) + self.source))
 
     async def run(self) -> None:
@@ -233,7 +233,7 @@ async def measure_exchanges(lab: Any, plans: Sequence[Plan],
 
 
 def wrong_calls(plan: Plan, run: Mapping[str, Any]) -> str:
-    """What a rank called other than its words say; "" if nothing."""
+    """Returns what a rank called other than its words say; "" if nothing."""
     for place, (rank, calls) in enumerate(zip(plan.placement.ranks, run["calls"], strict=True)):
         words = plan.protocol.words(plan.operation, place % 2 == 1)
         wanted = calls_of(words, plan.messages * plan.repeats)

@@ -1,4 +1,4 @@
-"""What is measured: cells of the grid, each with its numbers of messages."""
+"""The grid that is measured: its cells, each with its numbers of messages."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple

@@ -49,7 +49,7 @@ class Protocol:
         return " ‖ ".join(sides)
 
     def words(self, operation: str, second: bool) -> tuple[str, ...]:
-        """What a rank does for one message."""
+        """Returns what a rank does for one message."""
         words = self.second if second else self.first
         if operation == SWAP or not {"tell", "Rsend"} <= {*self.second}:
             return words
@@ -111,6 +111,6 @@ def by_name(name: str) -> Protocol:
 
 
 def calls_of(words: Iterable[str], messages: int) -> Counter[str]:
-    """How often a rank that does ``words`` for each of ``messages`` makes each call."""
+    """Tells how often a rank that does ``words`` for each of ``messages`` makes each call."""
     calls = Counter(HANDSHAKE.get(word, word).split("_")[0] for word in words)
     return Counter({call: count * messages for call, count in calls.items()})

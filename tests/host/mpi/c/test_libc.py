@@ -95,7 +95,7 @@ def test_standard_output_that_is_reopened_is_told(tmp_path: Path) -> None:
         "return MPI_Finalize(); }\n")
     done = process(compile_program([tmp_path / "a.c"], tmp_path), b"")
     assert done.stderr == ("nicbed: rank 1 calls freopen: all ranks share standard output "
-                                    "and error (docs/mpi.md)\n")
+                                    "and error (docs/tutorials/mpi.md)\n")
     assert not done.returncode
 
 
@@ -122,7 +122,7 @@ def test_functions_of_the_program_with_such_names(tmp_path: Path) -> None:
     ("return atoi(getenv(\"A\")) + rand()", ""),
     ("return putenv(\"A=1\") + (signal(SIGINT, SIG_IGN) == SIG_ERR)",
      "the program calls putenv, signal: all ranks share the environment and signal handlers "
-     "(docs/mpi.md)")])
+     "(docs/tutorials/mpi.md)")])
 def test_what_ranks_share_is_told(tmp_path: Path, body: str, line: str) -> None:
     (tmp_path / "a.c").write_text(
         f"#include <signal.h>\n#include <stdlib.h>\nint main(void) {{ {body}; }}\n")

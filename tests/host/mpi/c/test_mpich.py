@@ -1,4 +1,4 @@
-"""MPICH's own tests on nicbed: docs/mpich-conformance.md has what they say.
+"""MPICH's own tests on nicbed: docs/reference/mpich-conformance.md has what they say.
 
 `NICBED_MPICH_TESTS=.../mpich/test/mpi ./nicbed test --full -k mpich --update` writes the page. Run
 as a program with a folder for what it builds and names (`coll`, `pt2pt/bsend1`), it prints what
@@ -15,7 +15,7 @@ import pytest
 from tests.labs.mpich import CHANGED, FOLDERS, OTHERS, Outcome, Suite, Test, judged
 
 ROOT = Path(__file__).resolve().parents[4]
-PAGE = ROOT / "docs" / "mpich-conformance.md"
+PAGE = ROOT / "docs" / "reference" / "mpich-conformance.md"
 
 
 def page(every):

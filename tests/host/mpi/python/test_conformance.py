@@ -1,4 +1,4 @@
-"""mpi4py's own tests, run inside the ranks: docs/mpi-conformance.md has what they say.
+"""mpi4py's own tests, run inside the ranks: docs/reference/mpi-conformance.md has what they say.
 
 They are fetched, and run on the functional model: what is checked does not depend on time.
 """
@@ -20,7 +20,7 @@ from tests.models.target import Model
 from tests.programs.mpi import describe
 
 ROOT = Path(__file__).resolve().parents[4]
-PAGE = ROOT / "docs" / "mpi-conformance.md"
+PAGE = ROOT / "docs" / "reference" / "mpi-conformance.md"
 RUNNER = ROOT / "tests" / "programs" / "mpi4py_runner.py"
 VERSION = "4.1.2"
 LIMIT = 400_000_000

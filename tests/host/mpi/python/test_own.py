@@ -447,7 +447,7 @@ for _ in range(2):
     meet()
 """)
     assert re.fullmatch(r"nicbed: own.py:8: rank \d: signal.signal is for all ranks, which share "
-                        r"one process \(docs/mpi.md, What ranks share\)\n", said)
+                        r"one process \(docs/tutorials/mpi.md, What ranks share\)\n", said)
 
 
 def test_a_program_that_uses_nothing_of_it_switches_nothing(play, monkeypatch):

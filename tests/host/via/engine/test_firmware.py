@@ -1,7 +1,7 @@
 """VIA's firmware on the NIC processor: the promises of the engine's tests, on the model target.
 
-The same functions as on the engine (docs/via-conformance.md), run by the real image; a few of each
-file at each change, all of them with ``--full``. What is left out, and why:
+The same functions as on the engine (docs/reference/via-conformance.md), run by the real image;
+a few of each file at each change, all of them with ``--full``. What is left out, and why:
 :mod:`tests.labs.firmware_cases`.
 """
 

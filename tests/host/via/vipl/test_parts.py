@@ -13,7 +13,7 @@ from nicbed.host.via.descriptors import Segment
 from nicbed.host.via.engine.doorbell_queues import BAD_TOKEN, token
 from nicbed.host.via.handles import Nic, Ptag, Ring
 from nicbed.host.via.regions import HandleTable, NoRoom, Region, entry
-from nicbed.layouts.fabric import chain
+from nicbed.layouts.topologies.chain import chain
 from nicbed.layouts.via import (
     ADDRESS,
     DESCRIPTOR_ALIGN,

@@ -90,7 +90,7 @@ def test_descriptors_posted_again_and_again(level, translation, ring):
 @pytest.mark.parametrize("small, knobs", [(False, {}), (False, {"via__spin": 5000}),
                                           (True, {"via__translation": "physical"})])
 def test_the_example_of_the_documentation_runs(small, knobs):
-    text = (pathlib.Path(__file__).parents[4] / "docs" / "via.md").read_text()
+    text = (pathlib.Path(__file__).parents[4] / "docs" / "tutorials" / "via.md").read_text()
     found = re.search(r"```python\n(.*?)```", text, re.DOTALL)
     assert found is not None
     names: dict = {}

@@ -249,6 +249,7 @@ def test_words_are_counted_when_lost() -> None:
     simulate(dut, bench)
 
 
+@pytest.mark.promise("doorbell to firmware", "the queue of a NIC processor is empty", "3")
 def test_every_cycle_and_latency() -> None:
     """A doorbell a cycle, and the entry 3 cycles behind it."""
     dut = Doorbells(depth=16, memory_bytes=MEMORY)

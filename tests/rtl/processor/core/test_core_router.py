@@ -175,6 +175,8 @@ def test_random_accesses_read_the_memory(divider: int, busy: float, seed: int) -
     simulate(dut, bench, limit=200_000)
 
 
+@pytest.mark.promise("store of a NIC processor", "NIC memory", "1")
+@pytest.mark.promise("load of a NIC processor", "NIC memory", "2")
 def test_latency() -> None:
     """A store takes 1 cycle, a load 2, a fetch 2 after a jump and 1 in sequence."""
     dut = Joined()

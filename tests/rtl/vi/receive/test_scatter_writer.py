@@ -253,5 +253,6 @@ def test_waits_for_no_word(burst: int, stall: float, link: float) -> None:
               link=link, packets=80)
 
 
+@pytest.mark.promise("VI engine: data into memory", "a bus that is granted", "1 a beat")
 def test_takes_a_cycle_a_beat() -> None:
     run_bench(ScatterWriter(), __file__, testcase="takes_a_cycle_a_beat")

@@ -116,6 +116,8 @@ async def timing(dut: Any) -> None:
     assert first <= 27 and one <= 18 and many <= 16, (first, one, many)
 
 
+@pytest.mark.promise("VI engine: token to first flit", "8 bytes, an idle sender", "at most 27")
+@pytest.mark.promise("VI engine: message to message", "8 bytes, one VI", "at most 18")
 def test_timing() -> None:
     run_bench(sender(), __file__, testcase="timing")
 

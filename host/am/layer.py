@@ -1,0 +1,40 @@
+"""The layer am for the testbed."""
+
+from collections.abc import Iterable
+
+from ...layouts.description import Am, Description
+from ...layouts.doors.layer import Layer
+from ...layouts.packet import Protocol
+from ...layouts.trace import Activity
+
+__all__ = ["LAYER", "flushes", "needs"]
+
+
+def needs(description: Description, name: str) -> Iterable[str]:
+    """Rules for all layers that send by Active Messages or by the rings that these use."""
+    if description.nic.send_ring == 0 and description.nic.processor == "none":
+        yield (f"nic.send_ring = 0: {name} needs a send ring, or a NIC processor "
+               "(nic.processor)")
+
+
+def flushes(description: Description) -> bool:
+    """Whether it flushes lines: over firmware tb2."""
+    return description.am.firmware == "tb2"
+
+
+LAYER = Layer(
+    name="am",
+    title="Generic Active Messages 1.1 over the rings of the NIC, or over firmware",
+    knobs=Am,
+    costs="nicbed.host.am.costs",
+    activities=(Activity.REQUEST_SEND, Activity.REQUEST_HANDLE, Activity.REPLY_SEND,
+                Activity.REPLY_HANDLE, Activity.EMPTY_POLL, Activity.WINDOW_WAIT,
+                Activity.BULK_SEND, Activity.BULK_HANDLE, Activity.CONTROL, Activity.LOOK,
+                Activity.MOVE),
+    protocol=(Protocol.AM, Protocol.NOTE),
+    drivers=("nicbed.host.nic.kinds:Rings", "nicbed.host.nic.kinds:Queues"),
+    needs=needs,
+    flushes=flushes,
+    endpoint="nicbed.host.am.endpoint:AmEndpoint",
+    background="nicbed.host.am.message_processor:background",
+)

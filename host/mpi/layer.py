@@ -1,0 +1,23 @@
+"""The layer mpi for the testbed: it needs what the layer of its channel needs."""
+
+from ...layouts.description import Description, Mpi
+from ...layouts.doors.layer import Layer
+from ...layouts.trace import Activity
+
+__all__ = ["LAYER"]
+
+
+def _below(description: Description) -> str:
+    return description.mpi.channel
+
+
+LAYER = Layer(
+    name="mpi",
+    title="MPI over VIA, GM or TCP (mpi.channel)",
+    knobs=Mpi,
+    costs="nicbed.host.mpi.costs",
+    activities=(Activity.COMMUNICATE, Activity.WAITING, Activity.COPY, Activity.REGISTER,
+                Activity.CHANNEL),
+    below=_below,
+    chosen_by="mpi.channel",
+)

@@ -1,0 +1,75 @@
+"""The benchmarks that are built in, one object each."""
+
+from .variants import Variants
+
+ONE_WAY = ("gm", "fm", "mpl", "tcp", "raw")
+CAPABLE = {"crowds": "crowds", "one_way": "messages"}
+"""What a layer that is not built in must be capable of, by the option that has the part for it."""
+
+
+def _bench(name: str, nodes: int, title: str, *, am: str = "", via: str = "", crowds: str = "",
+           one_way: str = "", mpi: str = "", rpc: str = "") -> Variants:
+    """``one_way``: the part for layers whose messages go one way; ``crowds``: for layers of which
+    many nodes can send at once."""
+    found = {"am": am or crowds, "via": via or crowds, "gm": crowds, "fm": crowds, "raw": crowds,
+             "mpi": mpi, "rpc": rpc, **({layer: one_way for layer in ONE_WAY} if one_way else {})}
+    parts = {"crowds": crowds, "one_way": one_way}
+    return Variants(name, nodes, title, {layer: part for layer, part in found.items() if part},
+                    [(CAPABLE[way], part) for way, part in parts.items() if part])
+
+
+RTT = _bench("rtt", 2, "round trip of a request and its reply, 1 to 4 words, leg by leg",
+             am="am.rtt:Rtt")
+BARE = _bench("bare", 2, "a round trip without the layer, and what the layer adds", am="am.bare")
+OVERHEAD = _bench(
+    "overhead", 2, "cost of requests and replies, of an empty poll, of a poll that finds",
+    am="am.overhead")
+LOGP = _bench("logp", 2, "the LogP signature: o_s, o_r, g, L, RTT beside the truth",
+              am="am.logp", via="via.logp", one_way="one_way.logp:OneWayLogp", rpc="rpc.logp")
+PRTT = _bench("prtt", 2, "o_s, g and G the LogGP way, as a cross-check", am="am.prtt")
+BULK = _bench("bulk", 2, "store, store_async and get over sizes: bandwidth, r_inf, n_1/2, g(n), G",
+              am="am.bulk")
+PIPELINED = _bench("pipelined", 2, "asynchronous stores of a fixed total, cut into requests",
+                   am="am.pipelined")
+EXCHANGE = _bench("exchange", 3, "both nodes send at once, started by a third", am="am.exchange")
+PAIRS = _bench("pairs", 4, "all pairs at once: is each as fast as one pair alone?", am="am.pairs")
+ONE_TO_MANY = _bench("one-to-many", 4, "one node sends to many: the gap by number of receivers",
+                     am="am.one_to_many")
+MANY_TO_ONE = _bench("many-to-one", 4, "many nodes send to one: the gap by number of senders",
+                     am="am.many_to_one")
+INCAST = _bench("incast", 4, "many nodes send to one: goodput, shares, packets sent again",
+                crowds="load.incast:Incast")
+ALLTOALL = _bench("alltoall", 4, "every node sends to every other: what each gets",
+                  crowds="load.alltoall:Alltoall")
+NICS = _bench("nics", 2, "bandwidth by number of NICs: one node sends to another over all at once",
+              crowds="load.nics")
+LATENCY = _bench("latency", 2, "half the round trip of equal messages over sizes",
+                 am="am.latency:AmLatency", via="via.latency:ViaLatency",
+                 one_way="latency:Latency", mpi="mpi.latency")
+MEMORY = _bench(
+    "memory", 2, "a node's memory: accesses by where the line is, copies, CAS and locks",
+    am="memory.bench")
+BANDWIDTH = _bench(
+    "bandwidth", 2, "messages back to back over sizes, until the last is acknowledged",
+    am="am.bandwidth:AmBandwidth", via="via.bandwidth:ViaBandwidth",
+    one_way="bandwidth:Bandwidth", mpi="mpi.bandwidth")
+BUFFERS = _bench("buffers", 2, "latency with fresh pages for every message; registering memory",
+                 via="via.buffers", mpi="mpi.buffers")
+CONNECTIONS = _bench(
+    "connections", 2, "latency against the number of connected VIs, or of partners",
+    via="via.connections", mpi="mpi.connections")
+VIS = _bench("vis", 2, "1 to 1,024 VIs with messages in flight on all of them, both ways",
+             via="load.vis")
+BLOCKING = _bench("blocking", 2, "latency of receives that wait for an interrupt, or spin first",
+                  via="via.blocking")
+GATHER = _bench("gather", 2, "latency of one message in 1 to 64 segments",
+                via="via.gather", mpi="mpi.gather")
+WILDCARD = _bench("wildcard", 2, "latency of receives from any rank, with any tag",
+                  mpi="mpi.wildcard")
+OVERLAP = _bench("overlap", 2, "how much of a message a rank that computes hides",
+                 mpi="mpi.overlap")
+COLLECTIVES = _bench("collectives", 4, "barrier, broadcast, reductions and exchanges over sizes",
+                     mpi="mpi.collectives")
+COMMTEST = _bench("commtest", 4, "21 protocols by which ranks exchange messages, over sizes",
+                  mpi="mpi.commtest.bench")
+CQ = _bench("cq", 2, "latency with completions from a queue of 1 to 64 work queues", via="via.cq")

@@ -1,0 +1,92 @@
+"""Fields of a benchmark's parameters and results, with units and meanings, and their plain form in
+result files."""
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from dataclasses import MISSING, dataclass, field
+from typing import Any, get_args, get_type_hints
+
+__all__ = ["Outcome", "figure", "plain", "read", "setting"]
+
+
+def setting(default: Any, meaning: str, *, unit: str = "", shown: bool = True) -> Any:
+    """A field of ``Parameters``. ``shown``: it is in result files where it has its default, too."""
+    about = {"meaning": meaning, "unit": unit, "shown": shown}
+    if isinstance(default, list):
+        return field(default_factory=lambda: list(default), metadata=about)
+    return field(default=default, metadata=about)
+
+
+def figure(unit: str, meaning: str) -> Any:
+    """A field of ``Results``: a number in ``unit``, or numbers by size, count or name. One in
+    "cycles" is also given in microseconds."""
+    return field(metadata={"unit": unit, "meaning": meaning})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """What a benchmark found.
+
+    Attributes
+    ----------
+    results
+        An object of its class ``Results``.
+    truth
+        The same from the event trace.
+    points
+        The measured points behind the results.
+    checks
+        Checks, as :func:`nicbed.testbench.estimate.compare.check` makes them.
+    breakdown
+        Mean lives of messages by stage, if single messages were traced.
+    """
+
+    results: Any
+    truth: Mapping[str, Any] = field(default_factory=dict)
+    points: Any = field(default_factory=dict)
+    checks: Sequence[Mapping[str, Any]] = ()
+    breakdown: Mapping[str, Any] | None = None
+
+
+def plain(value: Any) -> dict[str, Any]:
+    """A dataclass as a mapping for a result file: without fields that are not shown where they have
+    their default."""
+    found = {}
+    for one in dataclasses.fields(value):
+        each = getattr(value, one.name)
+        if not one.metadata.get("shown", True) and each == one.default:
+            continue
+        found[one.name] = _plain(each)
+    return found
+
+
+def _plain(value: Any) -> Any:
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return plain(value)
+    if isinstance(value, Mapping):
+        return {key: _plain(each) for key, each in value.items()}
+    return [_plain(each) for each in value] if isinstance(value, (list, tuple)) else value
+
+
+def read(kind: type, found: Mapping[str, Any]) -> Any:
+    """The object of dataclass ``kind`` with the values that :func:`plain` wrote; what an older
+    version did not write has its default, or is None."""
+    given, hints = {}, get_type_hints(kind)
+    for one in dataclasses.fields(kind):
+        if one.name in found:
+            given[one.name] = _nested(hints[one.name], found[one.name])
+        elif one.default is MISSING and one.default_factory is MISSING:
+            given[one.name] = None
+    return kind(**given)
+
+
+def _nested(hint: Any, value: Any) -> Any:
+    """``value`` with mappings read as the dataclasses that ``hint`` has in their places."""
+    if isinstance(value, Mapping):
+        if dataclasses.is_dataclass(hint) and isinstance(hint, type):
+            return read(hint, value)
+        of = get_args(hint)
+        if len(of) == 2 and of[1] is not type(None):
+            return {key: _nested(of[1], each) for key, each in value.items()}
+        return next((_nested(one, value) for one in of if one is not type(None)), value)
+    return value

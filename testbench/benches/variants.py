@@ -1,0 +1,69 @@
+"""A benchmark with a part of its own for each layer that it is on."""
+
+import importlib
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from ...layouts.doors import LAYERS, Layer
+from .benchmark import Benchmark, Uncarried, loaded
+from .presented import Presented
+
+__all__ = ["Variants"]
+
+
+class Variants(Benchmark):
+    """A benchmark whose parts are written one a layer, as modules of functions or as classes.
+
+    Parameters
+    ----------
+    parts
+        By the name of a layer, ``"module"`` or ``"module:Class"`` below this package.
+    capable
+        For layers that are not built in: what an endpoint must be capable of, the name of a class
+        attribute, and the part for it; the first that fits.
+    """
+
+    def __init__(self, name: str, nodes: int, title: str, parts: Mapping[str, str],
+                 capable: Sequence[tuple[str, str]] = ()) -> None:
+        self.name, self.nodes, self.title = name, nodes, title  # type: ignore[misc]
+        self._parts = dict(parts)
+        self._capable = tuple(capable)
+
+    @property
+    def layers(self) -> Iterable[str]:
+        """The layers that have it: built in, then others."""
+        return [*self._parts, *(name for name, layer in loaded(LAYERS)
+                                if not LAYERS.is_builtin(name) and self._capable_part(layer))]
+
+    def nodes_on(self, layer: str) -> int:
+        """The nodes that it takes by default over ``layer``: its part's NODES, if there are."""
+        return getattr(self.module(layer), "NODES", self.nodes)
+
+    def module(self, layer: str) -> Any:
+        """Its part for ``layer``, imported when first needed.
+
+        Raises
+        ------
+        Uncarried
+            The benchmark does not exist for that layer.
+        """
+        self.check(layer)
+        module, _, kind = self._part(layer).partition(":")
+        found = importlib.import_module(f"{__package__}.{module}")
+        return Presented(getattr(found, kind)()) if kind else found
+
+    def check(self, layer: str) -> None:
+        if not self._part(layer):
+            raise Uncarried(f"{self.name} does not exist for layer {layer}: it takes --layer "
+                            f"{' or '.join(self.layers)}")
+
+    def _part(self, layer: str) -> str:
+        """The part for ``layer``, "" if there is none."""
+        if layer in self._parts or LAYERS.is_builtin(layer):
+            return self._parts.get(layer, "")
+        return self._capable_part(LAYERS.get(layer))
+
+    def _capable_part(self, layer: Layer) -> str:
+        endpoint = layer.endpoint_class
+        return next((part for capability, part in self._capable
+                     if getattr(endpoint, capability, False)), "")

@@ -1,0 +1,6 @@
+"""What is taken where nobody says otherwise."""
+
+__all__ = ["LAYER"]
+
+LAYER = "am"
+"""The layer of commands and calls that take any."""
