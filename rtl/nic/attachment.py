@@ -49,7 +49,7 @@ takes a line of it for writing, on the memory bus. No bytes: nothing is watched.
 
 
 class Attachment(wiring.Component):
-    """What is attached to the NIC beside its rings. It has packets of its own, and registers,
+    """Base of what is attached to the NIC beside its rings: it has packets of its own, and registers,
     windows and pages in the NIC's PIO window.
 
     A subclass sets the class attributes and elaborates.

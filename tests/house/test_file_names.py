@@ -37,7 +37,6 @@ EXCEPTIONS = {
     "peers: Peer": _PLURAL,
     "perfetto: Timeline": "the format that the timeline is written in",
     "design: Rings": "a design is in a file of that name in its folder",
-    "registers: CsrFile": "what decodes the registers of any NIC",
     "serving: Server": "what serves",
     "sp: ScalarPentadiagonal": "the benchmark's name is SP",
     "target: Model": "a target, as the simulators have one",
