@@ -18,4 +18,6 @@ In the order in which to read:
   that keeps time
 - :mod:`.event`: The port by which a block emits trace events
 - :mod:`.trace_sink`: The exits of blocks' events from the target
+- :mod:`.verilog_modules`: Modules in Verilog that blocks instantiate and that users bring along, by
+  name
 """

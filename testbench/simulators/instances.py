@@ -25,7 +25,7 @@ from .verilator import (
     toolchain,
     verilate,
 )
-from .verilog import SOURCES, instances, module_files, own_files, rtlil, to_verilog
+from .verilog import SOURCES, foreign_sources, module_files, own_files, rtlil, to_verilog
 
 __all__ = ["build_instances", "built_cpus", "topology_options"]
 
@@ -242,8 +242,6 @@ def _model(name: str, text: str, around: str, wave: str | None, progress: Progre
     """The folder with the headers and objects of class ``V{name}``, of the RTLIL ``text`` and the
     Verilog ``around`` it. Many simulators share a class: that of a switch depends on its number of
     ports alone. Of the blocks ``partly`` only what has changed is evaluated."""
-    from ...rtl.processor.core.verilog import CORE_MODULES, core_verilog
-
     tools = toolchain()
 
     def make(work: Path) -> None:
@@ -260,6 +258,6 @@ def _model(name: str, text: str, around: str, wave: str | None, progress: Progre
 
     return entry("model", [
         text, around, str(wave), *partly, str(checked()),
-        *(core_verilog(module) for module in instances(text, CORE_MODULES)),
+        *foreign_sources(text).values(),
         tree_hash([Path(__file__).parent], (".py", ".v", ".h")), tools.version, str(tools.root),
         tools.compiler_version, *tools.compiler, machine()], make)

@@ -11,8 +11,8 @@ from typing import Any
 
 from ...firmware.tools import environment
 
-__all__ = ["SOURCES", "BuildError", "convert", "instances", "module_files", "own_files",
-           "ports", "rtlil", "to_verilog"]
+__all__ = ["SOURCES", "BuildError", "convert", "foreign_sources", "instances", "module_files",
+           "own_files", "ports", "rtlil", "to_verilog"]
 
 SOURCES = Path(__file__).parent / "sources"
 """Verilog and C++ that is linked with Amaranth's output."""
@@ -116,12 +116,19 @@ def own_files(text: str, suffix: str) -> list[Path]:
     return [SOURCES / f"{name.removeprefix('nicbed_')}{suffix}" for name in instances(text)]
 
 
+def foreign_sources(text: str) -> dict[str, str]:
+    """Verilog of the modules that RTLIL or Verilog ``text`` instantiates and that others have
+    written, by name: processor cores, and what users bring along. The blocks that instantiate them
+    have made them known."""
+    from ...rtl.parts.verilog_modules import module_names, module_text
+    return {module: module_text(module) for module in instances(text, module_names())}
+
+
 def module_files(text: str, work: Path) -> list[Path]:
     """Verilog of all modules that ``text`` instantiates and does not define: the hand-written ones,
-    and processor cores, which are copied to ``work``."""
-    from ...rtl.processor.core.verilog import CORE_MODULES, core_verilog
+    and those of others, which are copied to ``work``."""
     files = own_files(text, ".v")
-    for module in instances(text, CORE_MODULES):
+    for module, source in foreign_sources(text).items():
         files.append(work / f"{module}.v")
-        files[-1].write_text(core_verilog(module))
+        files[-1].write_text(source)
     return files

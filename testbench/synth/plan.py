@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...layouts.description import Description
 from ..errors import UserError
-from ..simulators.verilog import instances, rtlil
+from ..simulators.verilog import foreign_sources, rtlil
 from .clocks import source_mhz
 from .flow.device import device_options
 from .flow.netlist import TOP
@@ -16,8 +16,7 @@ from .identity import identity
 if TYPE_CHECKING:
     from ...rtl.boards.devices.board import Board
 
-__all__ = ["FRAMES", "Plan", "board_core", "core_sources", "on_board", "shares",
-           "without_board"]
+__all__ = ["FRAMES", "Plan", "board_core", "on_board", "shares", "without_board"]
 
 FRAMES = 64
 """Frames of a node's resident host memory: 64 KiB."""
@@ -73,20 +72,13 @@ def on_board(board: "Board", core: Any, clock_mhz: Fraction) -> Plan:
     top = BoardTop(board=board, settings=settings, core=core)
     files = platform.prepare(top, TOP, emit_src=False).files
     text = _text(files[f"{TOP}.il"])
-    return Plan(text, core_sources(text), _text(files[f"{TOP}.lpf"]), device_options(platform))
+    return Plan(text, foreign_sources(text), _text(files[f"{TOP}.lpf"]), device_options(platform))
 
 
 def without_board(core: Any, top: str = TOP) -> Plan:
     """``core`` alone as module ``top``, its ports those of its signature."""
     text = rtlil(core, top)
-    return Plan(text, core_sources(text))
-
-
-def core_sources(text: str) -> dict[str, str]:
-    """Verilog of the processor cores that RTLIL ``text`` instantiates."""
-    from ...rtl.processor.core.verilog import CORE_MODULES, core_verilog
-
-    return {module: core_verilog(module) for module in instances(text, CORE_MODULES)}
+    return Plan(text, foreign_sources(text))
 
 
 def _text(content: Any) -> str:
