@@ -14,6 +14,7 @@ from nicbed.host.apps.nas.kernels import get
 from nicbed.host.mpi import ErrorClass, MpiError
 from nicbed.layouts.description import Description
 from nicbed.testbench.apps.nas import changes, extent, worth, worth_report
+from nicbed.testbench.commands.options import RunOptions
 from nicbed.testbench.commands.worth import run_worth
 from nicbed.testbench.descriptions import load
 from nicbed.testbench.errors import UserError
@@ -214,8 +215,7 @@ def test_what_is_interrupted_goes_on_where_it_was(lab, monkeypatch, tmp_path, en
     def compare(store):
         monkeypatch.setenv("NICBED_STORE", str(tmp_path / store))
         out = tmp_path / f"{store}-files"
-        run_worth(["default", "via-kernel"], "ep,cg", size="S", overrides=[], nodes=4, layer=None,
-                  sim="verilator", out=out, limit=None)
+        run_worth(["default", "via-kernel"], "ep,cg", RunOptions(nodes=4, out=out), size="S")
         return [path.read_bytes() for path in sorted(out.glob("*.json"))]
 
     monkeypatch.setattr(Testbed, "job", job)
