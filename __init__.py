@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from .host.via import Process, Vipl
     from .layouts.description import Description, Knob, knobs
     from .layouts.trace import Event, Mark
-    from .testbench.backends.session import RunError, run_job
+    from .testbench.backends.job import Job
+    from .testbench.backends.session import RunError, perform, run_job
     from .testbench.descriptions.load import load
     from .testbench.errors import UserError
     from .testbench.lab import Lab, Run
@@ -28,14 +29,16 @@ if TYPE_CHECKING:
     from .testbench.sweeps.sweep import sweep
     from .testbench.sweeps.table import Table
     from .testbench.testbed.bed import Testbed, bench
+    from .testbench.testbed.options import Options
     from .testbench.testbed.program_run import ProgramRun
     from .testbench.testbed.result import Plot, Result
 
-__all__ = ["Description", "Event", "FirmwareCrash", "Fm", "Gam", "Gm", "Knob", "Lab", "Mark",
-           "NicProcessor", "Node", "Plot", "Poll", "Port", "Process", "Program", "ProgramRun",
-           "Result", "Run", "RunError", "Stuck", "Table", "Testbed", "Trials", "UserError", "Vipl",
-           "Watch", "am", "bench", "fm", "gm", "knobs", "load", "mpi", "mpl", "optimise", "rpc",
-           "run_job", "smp", "splitc", "sweep", "tcp", "via"]
+__all__ = ["Description", "Event", "FirmwareCrash", "Fm", "Gam", "Gm", "Job", "Knob", "Lab",
+           "Mark", "NicProcessor", "Node", "Options", "Plot", "Poll", "Port", "Process",
+           "Program", "ProgramRun", "Result", "Run", "RunError", "Stuck", "Table", "Testbed",
+           "Trials", "UserError", "Vipl", "Watch", "am", "bench", "fm", "gm", "knobs", "load",
+           "mpi", "mpl", "optimise", "perform", "rpc", "run_job", "smp", "splitc", "sweep", "tcp",
+           "via"]
 
 _MODULES = ("am", "fm", "gm", "mpi", "mpl", "rpc", "smp", "splitc", "tcp", "via")
 _FROM = {
@@ -52,12 +55,14 @@ _FROM = {
     "testbench.descriptions.load": ["load"],
     "testbench.errors": ["UserError"],
     "testbench.lab": ["Lab", "Run"],
-    "testbench.backends.session": ["RunError", "run_job"],
+    "testbench.backends.job": ["Job"],
+    "testbench.backends.session": ["RunError", "perform", "run_job"],
     "testbench.optimise.run": ["optimise"],
     "testbench.optimise.trials": ["Trials"],
     "testbench.sweeps.sweep": ["sweep"],
     "testbench.sweeps.table": ["Table"],
     "testbench.testbed.bed": ["Testbed", "bench"],
+    "testbench.testbed.options": ["Options"],
     "testbench.testbed.program_run": ["ProgramRun"],
     "testbench.testbed.result": ["Plot", "Result"],
 }

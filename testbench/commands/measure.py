@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from ..backends.job import Job
 from ..defaults import LAYER
 from ..descriptions import load
 from ..errors import UserError
@@ -88,8 +89,8 @@ def run_profile(options: RunOptions, size: int) -> None:
         check(description, sim)
         one_nic(description, "profile")
         check_places(options.out)
-        outcome = bed.job("nicbed.testbench.commands.profile:run", {"layer": layer, "size": size},
-                          description=description, label="profile")
+        outcome = bed.job(Job(description, function="nicbed.testbench.commands.profile:run",
+                              arguments={"layer": layer, "size": size}), label="profile")
     document = files.build("profile", layer, sim, description, {"size": size}, outcome)
     path = options.out / f"{files.stem(document)}.json"
     text = files.text(document)

@@ -61,11 +61,12 @@ class RunOptions:
         """
         from ..descriptions import load
         from ..testbed.bed import Testbed
+        from ..testbed.options import Options
         from .output import Terminal
 
-        return Testbed(self.nic or load.DEFAULT, overrides=self.overrides, nodes=self.nodes,
-                       sim=self.sim, limit=self.limit, port=self.port, fresh=self.fresh,
-                       listener=Terminal())
+        return Testbed(self.nic or load.DEFAULT, nodes=self.nodes, sim=self.sim, limit=self.limit,
+                       options=Options(self.overrides, self.port, fresh=self.fresh,
+                                       listener=Terminal()))
 
     def description(self) -> "Description":
         """The description, with its knobs changed.

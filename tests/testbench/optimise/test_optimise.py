@@ -119,8 +119,8 @@ def test_the_seed_says_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     one = files.text(dict(tried(trials=18).document))
     assert files.text(dict(tried(Made(backwards=True), trials=18).document)) == one
     assert files.text(dict(tried(trials=18, seed=2).document)) != one
-    monkeypatch.setattr(Testbed, "job", lambda *_, description, **__: figures(
-        Testbed(description, store=None).benchmark("rtt")))
+    monkeypatch.setattr(Testbed, "job", lambda bed, job, **_: figures(
+        Testbed(job.description, store=None).benchmark("rtt")))
     monkeypatch.setattr(nic, "measure", lambda description, _: figures(
         Testbed(description, store=None).wanted(["area"])["area"]))
     for workers, store in ((1, None), (3, Store(tmp_path)), (2, Store(tmp_path))):
@@ -138,11 +138,11 @@ def test_an_interrupted_search_goes_on_where_it_was(tmp_path: Path, monkeypatch:
     jobs: list[Any] = []
     stop = [9]
 
-    def job(*_: Any, description: Any, **__: Any) -> Any:
+    def job(bed: Testbed, wanted: Any, **_: Any) -> Any:
         if len(jobs) == stop[0]:
             raise KeyboardInterrupt
-        jobs.append(description)
-        return figures(Testbed(description, store=None).benchmark("rtt"))
+        jobs.append(wanted.description)
+        return figures(Testbed(wanted.description, store=None).benchmark("rtt"))
 
     monkeypatch.setattr(Testbed, "job", job)
     options: Any = {"vary": {**FEW, "nic.mtu": "256,512"}, "minimise": GOALS[:1], "trials": 18}

@@ -465,7 +465,7 @@ class Jobs:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.latencies: list[int] = []
         self.failing: dict[int, BaseException] = {}
-        monkeypatch.setattr(Testbed, "job", lambda bed, *_, description, **__: self(description))
+        monkeypatch.setattr(Testbed, "job", lambda bed, job, **_: self(job.description))
 
     def __call__(self, description: Any) -> Any:
         latency = description.link.latency
@@ -491,7 +491,7 @@ def test_an_interrupted_study_goes_on_where_it_was(monkeypatch: pytest.MonkeyPat
 
 def test_the_limit_of_a_study_file_holds(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     limits = []
-    monkeypatch.setattr(Testbed, "job", lambda bed, *_, description, **__: (
+    monkeypatch.setattr(Testbed, "job", lambda bed, *_, **__: (
         limits.append(bed.limit), {"results": {"words": {"1": {"rtt": 1, "legs": []}}}})[1])
     monkeypatch.setenv("NICBED_STORE", "none")
     file = tmp_path / "study.toml"

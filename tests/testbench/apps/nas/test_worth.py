@@ -21,6 +21,7 @@ from nicbed.testbench.errors import UserError
 from nicbed.testbench.lab import apply_settings
 from nicbed.testbench.results.document import plain
 from nicbed.testbench.results.plots import render
+from nicbed.testbench.testbed.options import Options
 from rich.console import Console
 
 from tests.labs.model import ModelLab
@@ -205,8 +206,8 @@ def test_what_is_interrupted_goes_on_where_it_was(lab, monkeypatch, tmp_path, en
     one piece."""
     asked = []
 
-    def job(bed, function, arguments, **options):
-        part = arguments["parameters"]["part"]
+    def job(bed, wanted, **_):
+        part = wanted.arguments["parameters"]["part"]
         asked.append(part)
         if len(asked) == ends + 1:
             raise KeyboardInterrupt
@@ -252,7 +253,7 @@ def test_what_is_worth_nothing_has_a_spread():
 def test_the_outlook_is_of_all_kernels_and_settings():
     """Not of the one whose measurement it was made of."""
     def outlook(*names, size="A", sim="verilator", **overrides):
-        bed = Testbed(overrides=[f"mpi.{key}={value}" for key, value in overrides.items()],
+        bed = Testbed(options=Options([f"mpi.{key}={value}" for key, value in overrides.items()]),
                       nodes=4, sim=sim, store=None)
         like = bed.program("is", **{"class": size})
         return worth.measurements(like, names, size)[worth.COSTS].outlook
