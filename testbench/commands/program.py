@@ -33,10 +33,12 @@ def run_program(names: Sequence[str], arguments: Sequence[str], options: RunOpti
     alone = options.nodes == 1
     if alone:
         options = replace(options, nodes=2)
+    from ..testbed.mpi_program import MpiProgram
+
     with (tempfile.TemporaryDirectory(prefix="nicbed-") as work, options.bed() as bed):
         check_places(options.out, options.wave, options.timeline)
-        wanted = bed.mpi_program([Path(name) for name in names], arguments, work=Path(work),
-                                 flags=flags, alone=alone, compute=compute or "")
+        wanted = bed.mpi_program(MpiProgram([Path(name) for name in names], arguments, flags,
+                                            alone, compute or ""), work=Path(work))
         result = bed.measure(wanted, wave=options.wave, timeline=options.timeline)
     path = store(result, options.out, None)
     finish(result.text, lambda: show_result(result), path)

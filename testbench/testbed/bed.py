@@ -5,7 +5,7 @@ from dataclasses import fields, replace
 from pathlib import Path
 from threading import Lock
 from types import EllipsisType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from ...host.port.node import Program, Programs
 from ...layouts.description import Description
@@ -25,6 +25,9 @@ from .measurement import AREA, Measurement
 from .options import Options
 from .program_run import ProgramRun
 from .result import Result
+
+if TYPE_CHECKING:
+    from .mpi_program import MpiProgram
 
 __all__ = ["Testbed", "bench", "check_layer", "check_sim", "one_nic"]
 
@@ -240,20 +243,15 @@ class Testbed:
         return measurement.experiment(Path(file), arguments, load.for_layer(
             self._description, layer, ours=False), layer=layer, sim=self.sim)
 
-    def mpi_program(self, files: Sequence[Path], arguments: Sequence[str] = (), *, work: Path,
-                    flags: str = "", alone: bool = False, compute: str = "") -> Measurement:
+    def mpi_program(self, program: "MpiProgram", *, work: Path) -> Measurement:
         """A program of MPI in Python or C, to be measured: what ``nicbed app FILE`` runs. ``work``
-        is a folder that stays until it has been measured, ``flags`` are options for the C
-        compiler. ``alone``: on node 0 alone. ``compute`` = "measured": the CPU time that the
-        program takes on this computer is charged to the target's CPUs, so that results depend on
-        it."""
-        from . import mpi_program
+        is a folder that stays until it has been measured."""
+        from .mpi_program import NODES
 
-        description = load.for_layer(self._with(None, mpi_program.NODES), "mpi")
-        one_nic(description, files[0].name, "whose ranks are nodes")
-        return measurement.mpi_program(files, arguments, description, sim=self.sim, work=work,
-                                       flags=flags, alone=alone, listener=self.listener,
-                                       compute=compute)
+        description = load.for_layer(self._with(None, NODES), "mpi")
+        one_nic(description, program.files[0].name, "whose ranks are nodes")
+        return measurement.mpi_program(program, description, sim=self.sim, work=work,
+                                       listener=self.listener)
 
     def measure(self, wanted: Measurement, *, wave: Path | None = None,
                 timeline: Path | None = None, label: str | None = None) -> Result:

@@ -113,7 +113,7 @@ def test_methods() -> None:
         (4, 6), (4, 12), (8, 6), (8, 12)]
     assert [tuple(one.values()) for one in plan(both, method="zip").points] == [(4, 6), (8, 12)]
     given = [{"link.latency": 4}, {"cpu.call": 12}]
-    assert list(plan({}, method="list", given=given).points) == given
+    assert list(plan({}, method="list", points=given).points) == given
     free = {"link.latency": "0:999", "cpu.call": "0:999"}
     for method in ("random", "lhs"):
         found = [plan(free, method=method, points=20, seed=seed).points for seed in (1, 1, 2)]
