@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from .layouts.registers import Access, Register
     from .layouts.trace import Event, Mark
     from .rtl.node.nic_side import NicSide
-    from .testbench.backends.session import RunError, run_job
+    from .testbench.backends.job import Job
+    from .testbench.backends.session import RunError, perform, run_job
     from .testbench.descriptions.load import load
     from .testbench.errors import UserError
     from .testbench.lab import Lab, Run
@@ -33,16 +34,17 @@ if TYPE_CHECKING:
     from .testbench.sweeps.sweep import sweep
     from .testbench.sweeps.table import Table
     from .testbench.testbed.bed import Testbed, bench
+    from .testbench.testbed.options import Options
     from .testbench.testbed.program_run import ProgramRun
     from .testbench.testbed.result import Plot, Result
 
 __all__ = ["Access", "Description", "Driver", "Event", "FirmwareCrash", "Fm", "Frame", "Frames",
-           "Gam", "Gm", "Knob", "Lab", "Layer", "Mark", "NicDesign", "NicProcessor", "NicSide",
-           "Node", "Plot", "Poll", "Port", "Process", "Program", "ProgramRun", "Register", "Result",
-           "Run", "RunError", "Section", "Stuck", "Table", "Testbed", "TraceBlock", "Trials",
-           "UserError", "Vipl", "Watch", "am", "bench", "cost", "fm", "gm", "knobs", "load", "mpi",
-           "mpl", "optimise", "rpc", "run_job", "smp", "splitc", "structure", "sweep", "tcp",
-           "timing", "via"]
+           "Gam", "Gm", "Job", "Knob", "Lab", "Layer", "Mark", "NicDesign", "NicProcessor",
+           "NicSide", "Node", "Options", "Plot", "Poll", "Port", "Process", "Program",
+           "ProgramRun", "Register", "Result", "Run", "RunError", "Section", "Stuck", "Table",
+           "Testbed", "TraceBlock", "Trials", "UserError", "Vipl", "Watch", "am", "bench", "cost",
+           "fm", "gm", "knobs", "load", "mpi", "mpl", "optimise", "perform", "rpc", "run_job",
+           "smp", "splitc", "structure", "sweep", "tcp", "timing", "via"]
 
 _MODULES = ("am", "fm", "gm", "mpi", "mpl", "rpc", "smp", "splitc", "tcp", "via")
 _FROM = {
@@ -64,12 +66,14 @@ _FROM = {
     "testbench.descriptions.load": ["load"],
     "testbench.errors": ["UserError"],
     "testbench.lab": ["Lab", "Run"],
-    "testbench.backends.session": ["RunError", "run_job"],
+    "testbench.backends.job": ["Job"],
+    "testbench.backends.session": ["RunError", "perform", "run_job"],
     "testbench.optimise.run": ["optimise"],
     "testbench.optimise.trials": ["Trials"],
     "testbench.sweeps.sweep": ["sweep"],
     "testbench.sweeps.table": ["Table"],
     "testbench.testbed.bed": ["Testbed", "bench"],
+    "testbench.testbed.options": ["Options"],
     "testbench.testbed.program_run": ["ProgramRun"],
     "testbench.testbed.result": ["Plot", "Result"],
 }

@@ -2,6 +2,7 @@
 
 In the order in which to read:
 
+- :mod:`.job`: A job: a function, the description that it runs on, and what the run needs besides
 - :mod:`.session`: From the command line's process to the simulator's and back: a job in, its result
   out
 - :mod:`.entry`: In the process of a back end: executes a job and stores its result

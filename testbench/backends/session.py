@@ -14,7 +14,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ...layouts.board import BAUD
 from ...layouts.description import Description
 from ..errors import UserError
 from ..simulators import simulator
@@ -25,8 +24,9 @@ from ..synth.flow.tools import ToolError
 from . import BOARDS, MODEL, kept
 from .environment import cocotb_environment
 from .forked import dies_with_parent
+from .job import Job
 
-__all__ = ["RunError", "built_simulator", "run_job"]
+__all__ = ["RunError", "built_simulator", "perform", "run_job"]
 
 Progress = Callable[[str, int, int], None]
 
@@ -49,50 +49,33 @@ class RunError(UserError):
 
 
 def run_job(description: Description, sim: str = "verilator", *, function: str,
-            arguments: Mapping[str, Any] | None = None, progress: Progress = lambda *_: None,
-            wave: Path | None = None, target: str = "nicbed.rtl.target:Target",
-            output: Callable[[str], None] | None = None, limit: int | None = None,
-            port: str | None = None, baud: int = BAUD, timeline: Path | None = None,
-            built: simulator.Simulator | None = None, modules: Sequence[str] = (),
-            reads: bool = False) -> Any:
-    """Run ``async def f(lab, **arguments)`` on ``description``; return its result.
+            arguments: Mapping[str, Any] | None = None, limit: int | None = None,
+            port: str | None = None, wave: Path | None = None, timeline: Path | None = None
+            ) -> Any:
+    """Run ``async def f(lab, **arguments)`` on ``description``; return its result. The parameters
+    are those of :class:`~.job.Job`, which :func:`perform` runs and which has others."""
+    return perform(Job(description, sim, function=function, arguments=arguments or {}, limit=limit,
+                       port=port, wave=wave, timeline=timeline))
+
+
+def perform(job: Job, *, progress: Progress = lambda *_: None,
+            output: Callable[[str], None] = lambda text: print(text, end="")) -> Any:
+    """Run ``job``; return the result of its function, whose current directory is this process's.
 
     Parameters
     ----------
-    sim
-        One of ``backends.SIMS``.
-    function
-        "module:name" or "FILE.py:name". Arguments and result are pickled.
     progress
         Called with the current step ("converting", "verilating", "compiling", or the text that the
         function reports through ``lab.progress``), how much of it is done, and the total.
-    wave
-        Record a waveform into this file (this builds a separate simulator).
     output
         Called with the text that the function prints; by default it is printed here.
-    limit
-        Cycles after which a run without a limit of its own is stopped (default ``lab.LIMIT``).
-    port, baud
-        Serial port of the board, for ``sim`` = "board".
-    timeline
-        Write the time line of all runs into this file (:mod:`nicbed.testbench.timeline`), also of
-        those before a run that fails, and of that one. Simulators only.
-    built
-        The simulator of ``description``, if it is known; otherwise it is built, or looked up by the
-        hash of all sources.
-    modules
-        Modules of nicbed that the function imports. A kept simulator imports them once.
-    reads
-        Whether the function reads this process's standard input: it finds it as its own. Else its
-        own is empty.
-
-    The function's current directory is this process's.
 
     Raises
     ------
     RunError
         The build or the run failed. KeyboardInterrupt passes; either way no process is left.
     """
+    sim, wave, timeline = job.sim, job.wave, job.timeline
     if timeline is not None and sim in BOARDS:
         raise UserError(f"--sim {sim} draws no time line: use a simulator, whose cycles are the "
                         "same")
@@ -100,13 +83,13 @@ def run_job(description: Description, sim: str = "verilator", *, function: str,
         raise UserError("--sim model draws no time line: it has no events; use a simulator")
     start = _on_board if sim in BOARDS else _modelled if sim == MODEL else _simulated
     with _build_errors():
-        launch = start(description, sim, wave=wave is not None, target=target, progress=progress,
-                       port=port, baud=baud, built=built)
+        launch = start(job, progress)
     with tempfile.TemporaryDirectory(prefix="nicbed-") as place:
         work = Path(place)
         answer = work / "answer"
-        wanted = {"description": description, "sim": sim, "function": _absolute(function),
-                  "arguments": dict(arguments or {}), "answer": str(answer), "limit": limit,
+        wanted = {"description": job.description, "sim": sim,
+                  "function": _absolute(job.function), "arguments": dict(job.arguments),
+                  "answer": str(answer), "limit": job.limit,
                   "folder": _folder(), "wave": wave is not None,
                   "timeline": None if timeline is None else str(timeline.resolve()),
                   **launch.wanted}
@@ -115,12 +98,12 @@ def run_job(description: Description, sim: str = "verilator", *, function: str,
                        "COCOTB_RESULTS_FILE": str(work / "results.xml"),
                        "NICBED_TRACE_FILE": str(work / "trace") if sim == "icarus" else ""}
         reading, writing = os.pipe()
-        with open(work / "log", "wb") as log, _standard_input(reads) as input:
+        with open(work / "log", "wb") as log, _standard_input(job.reads) as input:
             process: _OwnProcess | _KeptProcess
             try:
                 if launch.keep:
                     process = _KeptProcess(launch, environment, work, input, log.fileno(),
-                                           writing, modules)
+                                           writing, job.modules)
                 else:
                     process = _OwnProcess(launch.command + _options(sim, work, wave is not None),
                                           environment, work, input, log.fileno(), writing)
@@ -130,7 +113,7 @@ def run_job(description: Description, sim: str = "verilator", *, function: str,
             finally:
                 os.close(writing)
             try:
-                _follow(reading, progress, output or (lambda text: print(text, end="")))
+                _follow(reading, progress, output)
                 status, said = process.wait()
             except BaseException:
                 process.kill()
@@ -216,9 +199,10 @@ class _KeptProcess:
         self._simulator.kill()
 
 
-def _simulated(description: Description, sim: str, *, wave: bool, target: str,
-               progress: Progress, built: simulator.Simulator | None, **_: Any) -> _Launch:
-    built = built or simulator.build(description, sim, wave=wave, target=target, progress=progress)
+def _simulated(job: Job, progress: Progress) -> _Launch:
+    sim, wave = job.sim, job.wave is not None
+    built = job.built or simulator.build(job.description, sim, wave=wave, target=job.target,
+                                         progress=progress)
     environment = cocotb_environment(
         top=TOP if sim == "icarus" else "target", modules="nicbed.testbench.backends.simulated",
         results="results.xml",
@@ -229,19 +213,19 @@ def _simulated(description: Description, sim: str, *, wave: bool, target: str,
                    keep=sim != "icarus" and not wave and kept.possible())
 
 
-def _modelled(description: Description, sim: str, *, wave: bool, **_: Any) -> _Launch:
-    if wave:
+def _modelled(job: Job, _: Progress) -> _Launch:
+    if job.wave is not None:
         raise UserError("--sim model records no waveform: it has no netlist; use a simulator")
     return _Launch([sys.executable, "-m", "nicbed.testbench.backends.model.entry"],
                    {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))})
 
 
-def _on_board(description: Description, sim: str, *, wave: bool, progress: Progress,
-              port: str | None, baud: int, **_: Any) -> _Launch:
+def _on_board(job: Job, progress: Progress) -> _Launch:
     from ..simulators.board import build_board
     from ..synth.identity import identity
 
-    if wave:
+    description, sim = job.description, job.sim
+    if job.wave is not None:
         raise UserError(f"--sim {sim} records no waveform")
     if description.node.cpus > 1:
         raise UserError(f"--sim {sim}: a board's nodes have one CPU: node.cpus = "
@@ -250,14 +234,14 @@ def _on_board(description: Description, sim: str, *, wave: bool, progress: Progr
         raise UserError(f"--sim {sim}: a board's nodes have one NIC: node.nics = "
                         f"{description.node.nics}")
     if sim == "board":
-        if port is None:
+        if job.port is None:
             raise UserError("--sim board needs the board's serial port: --port /dev/ttyUSB0")
-        place = port
+        place = job.port
     else:
         place = str(build_board(description, progress, gates=sim == "gates"))
     return _Launch([sys.executable, "-m", "nicbed.testbench.backends.board.entry"],
                    {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
-                   {"place": place, "baud": baud, "identity": identity(description)})
+                   {"place": place, "baud": job.baud, "identity": identity(description)})
 
 
 def _folder() -> str | None:

@@ -1,5 +1,7 @@
 """The benchmarks that are built in, one object each."""
 
+from typing import TypedDict, Unpack
+
 from .variants import Variants
 
 ONE_WAY = ("gm", "fm", "mpl", "tcp", "raw")
@@ -7,12 +9,23 @@ CAPABLE = {"crowds": "crowds", "one_way": "messages"}
 """What a layer that is not built in must be capable of, by the option that has the part for it."""
 
 
-def _bench(name: str, nodes: int, title: str, *, am: str = "", via: str = "", crowds: str = "",
-           one_way: str = "", mpi: str = "", rpc: str = "") -> Variants:
-    """``one_way``: the part for layers whose messages go one way; ``crowds``: for layers of which
-    many nodes can send at once."""
-    found = {"am": am or crowds, "via": via or crowds, "gm": crowds, "fm": crowds, "raw": crowds,
-             "mpi": mpi, "rpc": rpc, **({layer: one_way for layer in ONE_WAY} if one_way else {})}
+class _Parts(TypedDict, total=False):
+    """The parts of a benchmark: ``one_way`` for layers whose messages go one way; ``crowds`` for
+    layers of which many nodes can send at once; the others for the layer of that name."""
+
+    am: str
+    via: str
+    mpi: str
+    rpc: str
+    crowds: str
+    one_way: str
+
+
+def _bench(name: str, nodes: int, title: str, **given: Unpack[_Parts]) -> Variants:
+    crowds, one_way = given.get("crowds", ""), given.get("one_way", "")
+    found = {"am": given.get("am", crowds), "via": given.get("via", crowds), "gm": crowds,
+             "fm": crowds, "raw": crowds, "mpi": given.get("mpi", ""), "rpc": given.get("rpc", ""),
+             **({layer: one_way for layer in ONE_WAY} if one_way else {})}
     parts = {"crowds": crowds, "one_way": one_way}
     return Variants(name, nodes, title, {layer: part for layer, part in found.items() if part},
                     [(CAPABLE[way], part) for way, part in parts.items() if part])

@@ -2,10 +2,10 @@
 descriptions."""
 
 from pathlib import Path
-from typing import Any
 
 import click
 
+from ..commands.options import RunOptions, SearchOptions, SweepOptions
 from ..defaults import LAYER as DEFAULT_LAYER
 from ..errors import UserError
 from .group import nicbed
@@ -14,6 +14,7 @@ from .options import (
     LIMIT,
     OUT,
     check,
+    gathered,
     layer_option,
     mode_options,
     study_options,
@@ -39,28 +40,25 @@ from .options import (
 @FRESH
 @target_options(nic=False)
 def compare(nics: tuple[str, ...], benches: str | None, programs: str | None, size: str | None,
-            axes: tuple[str, ...], layer: str | None, limit: int | None, fresh: bool,
-            overrides: tuple[str, ...], nodes: int | None, sim: str, out: Path) -> None:
+            axes: tuple[str, ...], options: RunOptions) -> None:
     """Run benchmarks on several NIC descriptions (files, or names that `nicbed list` shows), or on
     the points of a design axis: print and plot them side by side, with the knobs that differ. With
     --app: NAS kernels, and what o, g and L are worth to them."""
     from ..commands.compare import run_compare
     from ..commands.worth import run_worth
 
-    check(layer or DEFAULT_LAYER, sim)
-    if sim == "board":
+    check(options.layer or DEFAULT_LAYER, options.sim)
+    if options.sim == "board":
         raise UserError("--sim board: a board carries one configuration, compare needs several; "
                         "try --sim uart, or bench on each")
     if programs is not None:
         if benches is not None or axes:
             raise UserError("--app: goes without --bench and --axis")
-        run_worth(nics or ("default",), programs, size=size or "S", overrides=overrides,
-                  nodes=nodes, layer=layer, sim=sim, out=out, limit=limit, fresh=fresh)
+        run_worth(nics or ("default",), programs, options, size=size or "S")
         return
     if size is not None:
         raise UserError(f"--class {size}: goes with --app alone")
-    run_compare(nics, benches, axes=axes, overrides=overrides, nodes=nodes, layer=layer, sim=sim,
-                out=out, limit=limit, fresh=fresh)
+    run_compare(nics, benches, options, axes=axes)
 
 
 @nicbed.command()
@@ -85,17 +83,18 @@ def compare(nics: tuple[str, ...], benches: str | None, programs: str | None, si
               help="Also plot the points that none beats in both, less being better.")
 @workers_option("Points that are measured at the same time.")
 @study_options
-def sweep(study: Path | None, sim: str, layer: str | None, **given: Any) -> None:
+@gathered(SweepOptions, "asked")
+def sweep(study: Path | None, asked: SweepOptions, options: RunOptions) -> None:
     """Measure benchmarks at many points of a design: the combinations of what --vary says, or what
     a study's file says. Points that are in the store are not measured again, so an interrupted
     sweep goes on where it was. Writes one table (CSV, Parquet, JSON) and its plot."""
     from ..commands.sweep import run_sweep
 
-    check(layer or DEFAULT_LAYER, sim)
-    if sim == "board":
+    check(options.layer or DEFAULT_LAYER, options.sim)
+    if options.sim == "board":
         raise UserError("--sim board: a board carries one configuration, sweep needs several; try "
                         "--sim uart")
-    run_sweep(study, sim=sim, layer=layer, **given)
+    run_sweep(study, asked, options)
 
 
 @nicbed.command()
@@ -115,18 +114,19 @@ def sweep(study: Path | None, sim: str, layer: str | None, **given: Any) -> None
               help="On which the choice of points depends.  [default: 1]")
 @workers_option("Points that are measured at the same time. Changes no point.")
 @study_options
-def optimise(study: Path | None, sim: str, layer: str | None, **given: Any) -> None:
+@gathered(SearchOptions, "asked")
+def optimise(study: Path | None, asked: SearchOptions, options: RunOptions) -> None:
     """Search for the points of a design that no other beats in all goals, such as latency, gap and
     area. The same seed gives the same points; those that are in the store are not measured again,
     so an interrupted search goes on where it was. Writes one table (CSV, Parquet, JSON) and its
     plot."""
     from ..commands.optimise import run_optimise
 
-    check(layer or DEFAULT_LAYER, sim)
-    if sim == "board":
+    check(options.layer or DEFAULT_LAYER, options.sim)
+    if options.sim == "board":
         raise UserError("--sim board: a board carries one configuration, optimise needs several; "
                         "try --sim uart")
-    run_optimise(study, sim=sim, layer=layer, **given)
+    run_optimise(study, asked, options)
 
 
 @nicbed.command()

@@ -6,10 +6,11 @@ from pathlib import Path
 import click
 
 from ..backends import SIMS
+from ..commands.options import RunOptions
 from ..defaults import LAYER as DEFAULT_LAYER
 from ..errors import UserError
 from .group import nicbed
-from .options import NIC, check, layer_option
+from .options import NIC, check, gathered, layer_option
 
 
 @nicbed.command()
@@ -31,16 +32,17 @@ from .options import NIC, check, layer_option
 @click.option("--program", is_flag=True, help="Program the board with the bitstream.")
 @click.option("--area", "area_only", is_flag=True,
               help="Print the area and stop before placing, which takes longest.")
-def synth(board: str, nic: str, overrides: tuple[str, ...], layer: str, clock: str | None,
-          seed: int, seeds: int, out: Path, program: bool, area_only: bool) -> None:
+@gathered(RunOptions, "options")
+def synth(board: str, options: RunOptions, clock: str | None, seed: int, seeds: int, program: bool,
+          area_only: bool) -> None:
     """Synthesise a NIC description for an FPGA board: bitstream, area by block, fmax."""
     from ..commands.synth import run_synth
 
-    check(layer, SIMS[0])
+    check(options.layer or DEFAULT_LAYER, SIMS[0])
     if program and area_only:
         raise UserError("--area makes no bitstream: leave out --program")
-    run_synth(board, nic=nic, overrides=overrides, layer=layer, clock=clock, seed=seed, seeds=seeds,
-              out=out, program=program, area_only=area_only)
+    run_synth(board, options, clock=clock, seeds=range(seed, seed + seeds), program=program,
+              area_only=area_only)
 
 
 @nicbed.command(context_settings={"ignore_unknown_options": True, "help_option_names": []})

@@ -1,16 +1,36 @@
 """Options that several commands have, and what refuses them."""
 
+from dataclasses import fields
+from functools import wraps
 from pathlib import Path
 from typing import Any
 
 import click
 
 from ..backends import BOARDS
+from ..commands.options import RunOptions
 from ..commands.output import MODE, Mode
 from ..errors import UserError
 
-__all__ = ["FRESH", "LIMIT", "MODES", "NIC", "OUT", "check", "check_port", "layer_option",
-           "measure_options", "mode_options", "study_options", "target_options", "workers_option"]
+__all__ = ["FRESH", "LIMIT", "MODES", "NIC", "OUT", "check", "check_port", "gathered",
+           "layer_option", "measure_options", "mode_options", "study_options", "target_options",
+           "workers_option"]
+
+
+def gathered(kind: type, name: str) -> Any:
+    """A decorator of a command's function: it takes the options that are fields of the dataclass
+    ``kind`` as one object, ``name``."""
+    names = {field.name for field in fields(kind)}
+
+    def of(function: Any) -> Any:
+        @wraps(function)
+        def command(**given: Any) -> Any:
+            chosen = {key: given.pop(key) for key in names & given.keys()}
+            return function(**{name: kind(**chosen)}, **given)
+
+        return command
+
+    return of
 
 
 def _mode(mode: Mode) -> Any:
@@ -50,7 +70,8 @@ OUT = click.option("--out", default="results", metavar="DIR", show_default=True,
 
 
 def target_options(nic: bool = True) -> Any:
-    """Common options of all commands that simulate; ``nic``: with --nic."""
+    """Common options of all commands that simulate; ``nic``: with --nic. The command takes them,
+    and its others that :class:`RunOptions` has, as ``options``."""
     found = [
         click.option("--set", "overrides", multiple=True, metavar="KNOB=VALUE",
                      help="Change a knob, such as link.latency=12. May be given again."),
@@ -67,6 +88,7 @@ def target_options(nic: bool = True) -> Any:
         found.insert(0, NIC)
 
     def add(command: Any) -> Any:
+        command = gathered(RunOptions, "options")(command)
         for option in reversed(found):
             command = option(command)
         return command
@@ -130,7 +152,8 @@ def check(layer: str, sim: str) -> None:
     check_sim(sim)
 
 
-def check_port(sim: str, port: str | None, wave: Path | None) -> None:
+def check_port(options: RunOptions) -> None:
+    sim, port, wave = options.sim, options.port, options.wave
     if sim == "board" and port is None:
         raise UserError("--sim board needs the board's serial port: --port /dev/ttyUSB0")
     if sim != "board" and port is not None:

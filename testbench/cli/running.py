@@ -1,10 +1,12 @@
 """``nicbed bench``, ``app``, ``run``, ``profile`` and ``speed``: what runs on one description."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import click
 
+from ..commands.options import RunOptions
 from ..defaults import LAYER as DEFAULT_LAYER
 from ..errors import UserError
 from .group import nicbed
@@ -28,10 +30,7 @@ from .options import (
 @click.option("--full", is_flag=True,
               help="The whole grid, where a benchmark leaves out what takes long (vis, commtest).")
 @click.pass_context
-def bench(ctx: click.Context, name: str, layer: str | None, nic: str, overrides: tuple[str, ...],
-          nodes: int | None, sim: str, out: Path, port: str | None, wave: Path | None,
-          timeline: Path | None, limit: int | None,
-          breakdown: bool, full: bool, fresh: bool) -> None:
+def bench(ctx: click.Context, name: str, options: RunOptions, breakdown: bool, full: bool) -> None:
     """Run microbenchmark NAME: print its table, draw its plots, write its result file.
 
     NAME is one that `nicbed list` shows, or the file of one of your own. A benchmark's parameters
@@ -41,12 +40,10 @@ def bench(ctx: click.Context, name: str, layer: str | None, nic: str, overrides:
     from ..commands.measure import run_bench
 
     texts = own_options(ctx, name)
-    layer = layer or next(iter(get(name).layers))
-    check(layer, sim)
-    check_port(sim, port, wave)
-    run_bench(name, nic=nic, overrides=overrides, nodes=nodes, layer=layer, sim=sim, port=port,
-              out=out, wave=wave, timeline=timeline, limit=limit, breakdown=breakdown, full=full,
-              fresh=fresh, texts=texts)
+    layer = options.layer or next(iter(get(name).layers))
+    check(layer, options.sim)
+    check_port(options)
+    run_bench(name, replace(options, layer=layer), breakdown=breakdown, full=full, texts=texts)
 
 
 def own_options(ctx: click.Context, name: str) -> dict[str, str]:
@@ -111,9 +108,7 @@ ARGUMENTS = "nicbed.arguments"
 @FRESH
 @measure_options
 @click.pass_context
-def app(ctx: click.Context, names: tuple[str, ...], cflags: str, layer: str | None, nic: str,
-        overrides: tuple[str, ...], nodes: int | None, sim: str, out: Path, port: str | None,
-        wave: Path | None, timeline: Path | None, limit: int | None, fresh: bool,
+def app(ctx: click.Context, names: tuple[str, ...], cflags: str, options: RunOptions,
         **given: Any) -> None:
     """Run program NAME: over Split-C mm, sample-sort or radix-sort; over MPI a NAS kernel, is, ep,
     cg, mg, ft, lu, sp or bt. Check its answer; print where its time went by process, and its
@@ -127,27 +122,24 @@ def app(ctx: click.Context, names: tuple[str, ...], cflags: str, layer: str | No
 
     name = next(iter(names))
     if is_program(name):
-        check("mpi", sim)
-        check_port(sim, port, wave)
+        check("mpi", options.sim)
+        check_port(options)
         compute = given.pop("compute") if given["compute"] == MEASURED else None
         wrong = [key.rstrip("_") for key, value in given.items() if value is not None]
         if wrong:
             raise UserError(f"--{wrong[0]}: is for programs that come with nicbed")
-        if layer not in (None, "mpi"):
-            raise UserError(f"--layer {layer}: programs of MPI run over mpi")
-        run_program(names, ctx.meta.get(ARGUMENTS, ()), flags=cflags, nic=nic, overrides=overrides,
-                    nodes=nodes, sim=sim, port=port, out=out, wave=wave, timeline=timeline,
-                    limit=limit, compute=compute)
+        if options.layer not in (None, "mpi"):
+            raise UserError(f"--layer {options.layer}: programs of MPI run over mpi")
+        run_program(names, ctx.meta.get(ARGUMENTS, ()), options, flags=cflags, compute=compute)
         return
     if len(names) > 1 or cflags or ARGUMENTS in ctx.meta:
         raise UserError(f"{name}: several files, --cflags, and arguments after -- are for "
                         "programs of MPI")
 
-    check(layer or DEFAULT_LAYER, sim)
-    check_port(sim, port, wave)
+    check(options.layer or DEFAULT_LAYER, options.sim)
+    check_port(options)
     run_app(name, {key.rstrip("_"): value for key, value in given.items() if value is not None},
-            layer=layer, nic=nic, overrides=overrides, nodes=nodes, sim=sim, port=port, out=out,
-            wave=wave, timeline=timeline, limit=limit, fresh=fresh)
+            options)
 
 
 @nicbed.command(context_settings={"ignore_unknown_options": True})
@@ -158,9 +150,7 @@ def app(ctx: click.Context, names: tuple[str, ...], cflags: str, layer: str | No
                    "(measured).")
 @measure_options
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
-def run(file: str, layer: str, compute: str | None, nic: str, overrides: tuple[str, ...],
-        nodes: int | None, sim: str, out: Path, port: str | None, wave: Path | None,
-        timeline: Path | None, limit: int | None, arguments: tuple[str, ...]) -> None:
+def run(file: str, options: RunOptions, compute: str | None, arguments: tuple[str, ...]) -> None:
     """Run your own experiment: FILE.py defines `async def program(node)`, run on every node, or
     `async def measure(lab)` for several runs. The file gets ARGUMENTS as `arguments`. With --layer
     mpi it may also be a program for mpi4py, which `nicbed app` runs, too."""
@@ -168,29 +158,25 @@ def run(file: str, layer: str, compute: str | None, nic: str, overrides: tuple[s
     from ..commands.program import run_program
     from ..testbed.experiment import defined
 
-    check(layer, sim)
-    check_port(sim, port, wave)
-    if layer == "mpi" and not defined(Path(file)):
-        run_program([file], arguments, flags="", nic=nic, overrides=overrides, nodes=nodes,
-                    sim=sim, port=port, out=out, wave=wave, timeline=timeline, limit=limit,
-                    compute=compute)
+    check(options.layer or DEFAULT_LAYER, options.sim)
+    check_port(options)
+    if options.layer == "mpi" and not defined(Path(file)):
+        run_program([file], arguments, options, compute=compute)
         return
     if compute is not None:
         raise UserError(f"--compute {compute}: is for programs of MPI (--layer mpi)")
-    run_experiment(Path(file), arguments, nic=nic, overrides=overrides, nodes=nodes, layer=layer,
-                   sim=sim, port=port, out=out, wave=wave, timeline=timeline, limit=limit)
+    run_experiment(Path(file), arguments, options)
 
 
 @nicbed.command()
 @layer_option(DEFAULT_LAYER)
 @target_options()
-def speed(layer: str, nic: str, overrides: tuple[str, ...], nodes: int | None, sim: str,
-          out: Path) -> None:
+def speed(options: RunOptions) -> None:
     """Measure how fast the simulation runs, against the bare loop over the same netlist."""
     from ..commands.measure import run_speed
 
-    check(layer, sim)
-    run_speed(nic=nic, overrides=overrides, nodes=nodes, layer=layer, sim=sim, out=out)
+    check(options.layer or DEFAULT_LAYER, options.sim)
+    run_speed(options)
 
 
 @nicbed.command()
@@ -199,11 +185,9 @@ def speed(layer: str, nic: str, overrides: tuple[str, ...], nodes: int | None, s
               show_default=True, help="Bytes of a message.")
 @LIMIT
 @target_options()
-def profile(layer: str, size: int, limit: int | None, nic: str, overrides: tuple[str, ...],
-            nodes: int | None, sim: str, out: Path) -> None:
+def profile(size: int, options: RunOptions) -> None:
     """Show the cycles of the NIC's processor for each message, by function and source line."""
     from ..commands.measure import run_profile
 
-    check(layer, sim)
-    run_profile(nic=nic, overrides=overrides, layer=layer, size=size, sim=sim, out=out,
-                limit=limit)
+    check(options.layer or DEFAULT_LAYER, options.sim)
+    run_profile(options, size)

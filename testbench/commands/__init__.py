@@ -2,6 +2,8 @@
 
 In the order in which to read:
 
+- :mod:`.options`: The options of commands as objects, which the command line makes and the commands
+  take
 - :mod:`.measure`: Commands that measure: description in, measurement, tables and plots and a result
   file out
 - :mod:`.app`: ``nicbed app``: a program over Split-C, its answer checked, its time by phase and

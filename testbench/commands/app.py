@@ -1,26 +1,21 @@
 """``nicbed app``: a program over Split-C or MPI, its answer checked, its time by process."""
 
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Mapping
 from typing import Any
 
-from ..testbed.bed import Testbed
 from .measure import Plots, check_places, show_result, store
-from .output import Terminal, finish
+from .options import RunOptions
+from .output import finish
 
 __all__ = ["run_app"]
 
 
-def run_app(name: str, given: Mapping[str, Any], *, layer: str | None, nic: str,
-            overrides: Sequence[str], nodes: int | None, sim: str, port: str | None, out: Path,
-            wave: Path | None, timeline: Path | None, limit: int | None, fresh: bool = False
-            ) -> None:
+def run_app(name: str, given: Mapping[str, Any], options: RunOptions) -> None:
     """Run program ``name`` with the parameters ``given`` and print the results."""
-    with Testbed(nic, overrides=overrides, nodes=nodes, sim=sim, limit=limit, port=port,
-                 fresh=fresh, listener=Terminal()) as bed:
-        wanted = bed.program(name, layer=layer, **given)
-        check_places(out, wave, timeline)
+    with options.bed() as bed:
+        wanted = bed.program(name, layer=options.layer, **given)
+        check_places(options.out, options.wave, options.timeline)
         plots = Plots()
-        result = bed.measure(wanted, wave=wave, timeline=timeline)
-    path = store(result, out, plots)
+        result = bed.measure(wanted, wave=options.wave, timeline=options.timeline)
+    path = store(result, options.out, plots)
     finish(result.text, lambda: show_result(result), path)

@@ -2,16 +2,15 @@
 side by side."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..descriptions import load
 from ..descriptions.axes import points
 from ..errors import UserError
-from ..testbed.bed import Testbed
 from .measure import Plots, check_places
-from .output import Terminal, finish
+from .options import RunOptions
+from .output import finish
 
 __all__ = ["chosen_benches", "named", "on_axes", "run_compare"]
 
@@ -27,26 +26,23 @@ class _Column:
     place: dict[str, str] = field(default_factory=dict)
 
 
-def run_compare(nics: Sequence[str], benches: str | None, *, axes: Sequence[str] = (),
-                overrides: Sequence[str], nodes: int | None, layer: str | None, sim: str,
-                out: Path, limit: int | None, fresh: bool = False) -> None:
+def run_compare(nics: Sequence[str], benches: str | None, options: RunOptions, *,
+                axes: Sequence[str] = ()) -> None:
     """Run each of ``benches`` on each of ``nics``, or on each point of ``axes``; print, plot and
     store the results."""
     if benches is None and not axes:
         raise UserError("compare needs --bench NAME, such as --bench latency,logp, or --axis")
     chosen = chosen_benches(benches or "logp,bandwidth")
-    layer = layer or _common_layer(chosen)
+    layer = options.layer or _common_layer(chosen)
     modules = {bench.name: bench.module(layer) for bench in chosen}
     columns = on_axes(nics, axes) if axes else [
         _Column(name, nic) for name, nic in zip(named(nics), nics, strict=True)]
     names = [column.name for column in columns]
-    beds = {column.name: Testbed(column.nic, overrides=[*column.overrides, *overrides],
-                                 nodes=nodes, sim=sim, limit=limit, fresh=fresh,
-                                 listener=Terminal())
-            for column in columns}
+    beds = {column.name: replace(options, nic=column.nic, overrides=(
+        *column.overrides, *options.overrides)).bed() for column in columns}
     wanted = {bench.name: {name: bed.benchmark(bench.name, layer=layer)
                            for name, bed in beds.items()} for bench in chosen}
-    check_places(out)
+    check_places(options.out)
     plots = Plots()
 
     from ..results import comparison as report
@@ -55,10 +51,10 @@ def run_compare(nics: Sequence[str], benches: str | None, *, axes: Sequence[str]
     documents = {bench: {name: beds[name].measure(one, label=f"{bench} on {name}").document
                          for name, one in each.items()} for bench, each in wanted.items()}
     differences = load.difference([one.description for one in wanted[chosen[0].name].values()])
-    document = report.build(layer, sim, names, differences, documents)
+    document = report.build(layer, options.sim, names, differences, documents)
     if axes:
         document |= {"axes": list(axes), "points": {one.name: one.place for one in columns}}
-    path = out / f"{files.stem(document)}.json"
+    path = options.out / f"{files.stem(document)}.json"
     if axes:
         from ..results.axes import draw
 

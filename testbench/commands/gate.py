@@ -13,6 +13,7 @@ from ..gate.record import Kept, keep, recall
 from ..gate.report import junit, lines, markdown, summary
 from ..results import document as files
 from ..results.tables import console
+from ..testbed.options import Options
 from .output import Terminal, finish
 
 __all__ = ["run_accept", "run_check", "run_init"]
@@ -34,7 +35,7 @@ def run_init(path: Path, *, nic: str, benches: str, overrides: Sequence[str], no
     if path.exists():
         raise UserError(f"{path}: is there; add tables [[gate]] to it, and accept")
     gate = gates.Gate(path, (entry,))
-    now = measured(gate, listener=Terminal())
+    now = measured(gate, Options(listener=Terminal()))
     gates.first(path, entry)
     _taken(gate, now, FIRST)
     _finished(gates.read(path), now)
@@ -47,7 +48,7 @@ def run_check(path: Path, *, junit_to: Path | None, markdown_to: Path | None, fr
         if report is not None:
             files.check_folder(report.parent)
     kept = recall(path)
-    now = measured(gate, fresh=fresh, listener=Terminal())
+    now = measured(gate, Options(fresh=fresh, listener=Terminal()))
     findings = _finished(gate, now, kept)
     title = f"nicbed gate {path.name}"
     if junit_to is not None:
@@ -63,7 +64,7 @@ def run_accept(path: Path, reason: str) -> None:
     gates.one_line(reason)
     gate = gates.read(path)
     files.check_folder(path.parent)
-    now = measured(gate, listener=Terminal())
+    now = measured(gate, Options(listener=Terminal()))
     before = recall(path)
     _taken(gate, now, reason)
     _finished(gate, now, before)

@@ -4,33 +4,34 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from ..backends.job import Job
+from ..defaults import LAYER
 from ..descriptions import load
 from ..errors import UserError
 from ..results.tables import console
-from ..testbed.bed import Testbed, one_nic
+from ..testbed.bed import one_nic
 from ..testbed.result import Result
-from .output import Terminal, finish, progress_bar
+from .options import RunOptions
+from .output import finish, progress_bar
 
 __all__ = ["Plots", "check_places", "listed", "run_bench", "run_experiment", "run_profile",
            "run_speed", "run_tests", "show_result", "store"]
 
 
-def run_bench(name: str, *, nic: str, overrides: Sequence[str], nodes: int | None, layer: str,
-              sim: str, port: str | None, out: Path, wave: Path | None, timeline: Path | None,
-              limit: int | None, breakdown: bool, full: bool, fresh: bool = False,
+def run_bench(name: str, options: RunOptions, *, breakdown: bool, full: bool,
               texts: Mapping[str, str] | None = None) -> None:
     """Run benchmark ``name``, with the parameters in ``texts`` in place of its usual ones, and
     print the results."""
-    with Testbed(nic, overrides=overrides, nodes=nodes, sim=sim, limit=limit, port=port,
-                 fresh=fresh, listener=Terminal()) as bed:
-        wanted = bed.benchmark(name, layer=layer, full=full, parameters=texts)
-        check_places(out, wave, timeline)
+    with options.bed() as bed:
+        wanted = bed.benchmark(name, layer=options.layer, full=full, parameters=texts)
+        check_places(options.out, options.wave, options.timeline)
         plots = Plots() if hasattr(wanted.presentation, "draw") else None
-        result = bed.measure(wanted, wave=wave, timeline=timeline)
-    path = store(result, out, plots)
+        result = bed.measure(wanted, wave=options.wave, timeline=options.timeline)
+    path = store(result, options.out, plots)
 
     def show() -> None:
         show_result(result, result.lives() if breakdown else [])
@@ -38,16 +39,13 @@ def run_bench(name: str, *, nic: str, overrides: Sequence[str], nodes: int | Non
     finish(result.text, show, path)
 
 
-def run_experiment(file: Path, arguments: Sequence[str], *, nic: str, overrides: Sequence[str],
-                   nodes: int | None, layer: str, sim: str, port: str | None, out: Path,
-                   wave: Path | None, timeline: Path | None, limit: int | None) -> None:
+def run_experiment(file: Path, arguments: Sequence[str], options: RunOptions) -> None:
     """Run a user's own experiment."""
-    with Testbed(nic, overrides=overrides, nodes=nodes, sim=sim, limit=limit, port=port,
-                 listener=Terminal()) as bed:
-        wanted = bed.prepared_experiment(file, arguments, layer=layer)
-        check_places(out, wave, timeline)
-        result = bed.measure(wanted, wave=wave, timeline=timeline)
-    path = store(result, out, None)
+    with options.bed() as bed:
+        wanted = bed.prepared_experiment(file, arguments, layer=options.layer or LAYER)
+        check_places(options.out, options.wave, options.timeline)
+        result = bed.measure(wanted, wave=options.wave, timeline=options.timeline)
+    path = store(result, options.out, None)
 
     def show() -> None:
         for item in result.tables():
@@ -56,44 +54,45 @@ def run_experiment(file: Path, arguments: Sequence[str], *, nic: str, overrides:
     finish(result.text, show, path)
 
 
-def run_speed(*, nic: str, overrides: Sequence[str], nodes: int | None, layer: str, sim: str,
-              out: Path) -> None:
+def run_speed(options: RunOptions) -> None:
     """Measure simulation speed; the simulator's process prints nothing and returns rows."""
     from ..results import document as files
     from ..results import speed as report
     from ..speed.measurement import CROSSBAR, measure
 
+    layer, sim, nodes = options.layer or LAYER, options.sim, options.nodes
     if nodes is not None and nodes > CROSSBAR:
-        overrides = ["fabric.topology=fat_tree", *overrides]
-    description = load.for_layer(load.load(nic, overrides, nodes), layer)
+        options = replace(options, overrides=("fabric.topology=fat_tree", *options.overrides))
+    description = load.for_layer(options.description(), layer)
     one_nic(description, "speed")
-    check_places(out)
+    check_places(options.out)
     with progress_bar("speed") as tell:
         outcome = measure(description, layer=layer, sim=sim, nodes=[nodes] if nodes else None,
                           progress=tell)
     document = files.build("speed", layer, sim, description, {}, outcome)
-    path = out / f"{files.stem(document)}.json"
+    path = options.out / f"{files.stem(document)}.json"
     text = files.text(document)
     files.save(path, text.encode())
     finish(text, lambda: report.show(document), path)
 
 
-def run_profile(*, nic: str, overrides: Sequence[str], layer: str, size: int, sim: str, out: Path,
-                limit: int | None) -> None:
-    """Print the cycles of NIC processors for each round trip."""
+def run_profile(options: RunOptions, size: int) -> None:
+    """Print the cycles of NIC processors for each round trip of ``size`` bytes. The number of nodes
+    is the description's."""
     from ..results import document as files
     from ..results.profile import show
     from .profile import check
 
-    with Testbed(nic, overrides=overrides, sim=sim, limit=limit, listener=Terminal()) as bed:
+    layer, sim = options.layer or LAYER, options.sim
+    with replace(options, nodes=None).bed() as bed:
         description = load.for_layer(bed.description, layer)
         check(description, sim)
         one_nic(description, "profile")
-        check_places(out)
-        outcome = bed.job("nicbed.testbench.commands.profile:run", {"layer": layer, "size": size},
-                          description=description, label="profile")
+        check_places(options.out)
+        outcome = bed.job(Job(description, function="nicbed.testbench.commands.profile:run",
+                              arguments={"layer": layer, "size": size}), label="profile")
     document = files.build("profile", layer, sim, description, {"size": size}, outcome)
-    path = out / f"{files.stem(document)}.json"
+    path = options.out / f"{files.stem(document)}.json"
     text = files.text(document)
     files.save(path, text.encode())
     finish(text, lambda: show(document), path)

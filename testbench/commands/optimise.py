@@ -1,9 +1,8 @@
 """``nicbed optimise``: the points of a design that no other beats in all goals."""
 
 import sys
-from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from ..descriptions import load
 from ..errors import UserError
@@ -19,46 +18,43 @@ from ..sweeps.sweep import chosen
 from ..sweeps.table import ERROR
 from ..wording import counted
 from .measure import Plots, check_places
+from .options import RunOptions, SearchOptions
 from .output import Terminal, finish, progress_bar
 from .sweep import failures, printed, varied, written
 
 __all__ = ["run_optimise"]
 
 
-def run_optimise(study: Path | None, *, vary: Sequence[str], minimise: Sequence[str],
-                 maximise: Sequence[str], constraints: Sequence[str], trials: int | None,
-                 seed: int | None, nic: str | None, overrides: Sequence[str], nodes: int | None,
-                 layer: str | None, sim: str, limit: int | None, workers: int, fresh: bool,
-                 out: Path, dask: str | None = None, executor: Executor | None = None) -> None:
-    """Try points of a design; print, plot and store the table of all, and the front."""
-    base: dict[str, Any] = {"nic": nic, "overrides": tuple(overrides), "nodes": nodes,
-                            "layer": layer, "sim": sim, "limit": limit}
-    search = _search(study, vary, minimise, maximise, constraints, trials, seed, base)
+def run_optimise(study: Path | None, asked: SearchOptions, options: RunOptions,
+                 executor: Executor | None = None) -> None:
+    """Try points of a design, those of the search in the file ``study`` or of what is ``asked``
+    for; print, plot and store the table of all, and the front. ``executor`` carries the
+    measurements out in place of ours."""
+    search = _search(study, asked, options)
     space = Space(search)
-    check_places(out)
+    check_places(options.out)
     for line in space.remarks():
         print(f"nicbed: {line}", file=sys.stderr, flush=True)
     plots = Plots()
     with progress_bar(search.title) as tell:
         found = carried_out(search, space, executor or chosen(
-            workers, dask, store=standard(), fresh=fresh, limit=search.start.limit,
-            warn=Terminal().warn), tell)
-    path, text = written(found, out)
+            options.workers, options.dask, store=standard(), fresh=options.fresh,
+            limit=search.start.limit, warn=Terminal().warn), tell)
+    path, text = written(found, options.out)
     plots.save(drawing(found), found.document, path)
     finish(text, lambda: _show(found, space), path)
 
 
-def _search(study: Path | None, vary: Sequence[str], minimise: Sequence[str],
-            maximise: Sequence[str], constraints: Sequence[str], trials: int | None,
-            seed: int | None, base: dict[str, Any]) -> Search:
+def _search(study: Path | None, asked: SearchOptions, options: RunOptions) -> Search:
     if study is not None:
-        if vary or minimise or maximise or constraints:
+        if replace(asked, trials=None, seed=None) != SearchOptions():
             raise UserError(f"{study}: a search's file says itself what varies and what the goals "
                             "are")
-        return read(study, trials=trials, seed=seed, **base)
-    return searched(varied(vary), minimise, maximise=maximise, where=constraints,
-                    trials=20 if trials is None else trials, seed=1 if seed is None else seed,
-                    **{**base, "nic": base["nic"] or load.DEFAULT})
+        return read(study, trials=asked.trials, seed=asked.seed, **options.start())
+    return searched(varied(asked.vary), asked.minimise, maximise=asked.maximise,
+                    where=asked.constraints, trials=20 if asked.trials is None else asked.trials,
+                    seed=1 if asked.seed is None else asked.seed,
+                    **{**options.start(), "nic": options.nic or load.DEFAULT})
 
 
 def _show(found: Trials, space: Space) -> None:

@@ -2,11 +2,12 @@
 
 import tempfile
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
-from ..testbed.bed import Testbed
 from .measure import check_places, show_result, store
-from .output import Terminal, finish
+from .options import RunOptions
+from .output import finish
 
 __all__ = ["is_program", "run_program"]
 
@@ -25,19 +26,19 @@ def _is_cplusplus(suffix: str) -> bool:
     return suffix in SUFFIXES
 
 
-def run_program(names: Sequence[str], arguments: Sequence[str], *, flags: str, nic: str,
-                overrides: Sequence[str], nodes: int | None, sim: str, port: str | None, out: Path,
-                wave: Path | None, timeline: Path | None, limit: int | None,
-                compute: str | None = None) -> None:
+def run_program(names: Sequence[str], arguments: Sequence[str], options: RunOptions, *,
+                flags: str = "", compute: str | None = None) -> None:
     """Run the program in ``names``: a file in Python; or files in C or C++, or folders of them. On
     one node it has one rank, on a target of two nodes."""
-    alone = nodes == 1
-    with (tempfile.TemporaryDirectory(prefix="nicbed-") as work,
-          Testbed(nic, overrides=overrides, nodes=2 if alone else nodes, sim=sim, limit=limit,
-                  port=port, listener=Terminal()) as bed):
-        check_places(out, wave, timeline)
-        wanted = bed.mpi_program([Path(name) for name in names], arguments, work=Path(work),
-                                 flags=flags, alone=alone, compute=compute or "")
-        result = bed.measure(wanted, wave=wave, timeline=timeline)
-    path = store(result, out, None)
+    alone = options.nodes == 1
+    if alone:
+        options = replace(options, nodes=2)
+    from ..testbed.mpi_program import MpiProgram
+
+    with (tempfile.TemporaryDirectory(prefix="nicbed-") as work, options.bed() as bed):
+        check_places(options.out, options.wave, options.timeline)
+        wanted = bed.mpi_program(MpiProgram([Path(name) for name in names], arguments, flags,
+                                            alone, compute or ""), work=Path(work))
+        result = bed.measure(wanted, wave=options.wave, timeline=options.timeline)
+    path = store(result, options.out, None)
     finish(result.text, lambda: show_result(result), path)

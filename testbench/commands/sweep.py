@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from ..sweeps.sweep import chosen, measured, prepare
 from ..sweeps.table import ERROR, Table
 from ..wording import counted
 from .measure import Plots, check_places
+from .options import RunOptions, SweepOptions
 from .output import Terminal, finish, progress_bar
 
 __all__ = ["failures", "printed", "run_sweep", "varied", "written"]
@@ -27,33 +29,29 @@ ROWS, COLUMNS = 40, 8
 """Rows, and metrics, that are printed; the files have all."""
 
 
-def run_sweep(study: Path | None, *, vary: Sequence[str], benches: str | None, method: str | None,
-              points: int | None, seed: int | None, constraints: Sequence[str],
-              metrics: Sequence[str], front: tuple[str, str] | None, nic: str | None,
-              overrides: Sequence[str], nodes: int | None, layer: str | None, sim: str,
-              limit: int | None, workers: int, fresh: bool, out: Path, dask: str | None = None,
+def run_sweep(study: Path | None, asked: SweepOptions, options: RunOptions,
               executor: Executor | None = None) -> None:
-    """Measure all points of a study; print, plot and store its table."""
-    base = {"nic": nic, "overrides": tuple(overrides), "nodes": nodes, "layer": layer, "sim": sim,
-            "limit": limit}
-    if study is not None:
-        if vary or benches or method or points is not None or constraints or metrics:
-            raise UserError(f"{study}: a study's file says itself what varies and what is measured")
-        plan = read(study, seed=seed, **base)
+    """Measure all points of a study, that in the file ``study`` or what is ``asked`` for; print,
+    plot and store its table. ``executor`` carries the measurements out in place of ours."""
+    front = asked.front
+    if study is None:
+        plan = _plan(asked, options)
+    elif replace(asked, seed=None, front=None) != SweepOptions():
+        raise UserError(f"{study}: a study's file says itself what varies and what is measured")
     else:
-        plan = _plan(vary, benches, method, points, seed, constraints, metrics,
-                     {**base, "nic": nic or load.DEFAULT})
+        plan = read(study, seed=asked.seed, **options.start())
     check_columns(plan, front or ())
     prepared = prepare(plan)
-    check_places(out)
+    check_places(options.out)
     for line in prepared.remarks():
         print(f"nicbed: {line}", file=sys.stderr, flush=True)
     plots = Plots()
     with progress_bar(plan.title) as tell:
         found = measured(prepared, executor or chosen(
-            workers, dask, store=standard(), fresh=fresh, limit=plan.start.limit,
-            warn=Terminal().warn), tell, needed=front or (), warn=Terminal().warn)
-    path, text = written(found, out)
+            options.workers, options.dask, store=standard(), fresh=options.fresh,
+            limit=plan.start.limit, warn=Terminal().warn),
+            tell, needed=front or (), warn=Terminal().warn)
+    path, text = written(found, options.out)
     draw = drawing(found)
     if draw:
         plots.save(draw, found.document, path)
@@ -96,24 +94,24 @@ def varied(vary: Sequence[str]) -> dict[str, str]:
     return given
 
 
-def _plan(vary: Sequence[str], benches: str | None, method: str | None, points: int | None,
-          seed: int | None, constraints: Sequence[str], metrics: Sequence[str],
-          base: dict[str, Any]) -> Plan:
-    given = varied(vary)
+def _plan(asked: SweepOptions, options: RunOptions) -> Plan:
+    given = varied(asked.vary)
     if not given:
         raise UserError("sweep needs --vary KNOB=VALUES, such as --vary link.latency=4:64:*2, or a "
                         "study's file")
     named: dict[str, str] = {}
-    for text in metrics:
+    for text in asked.metrics:
         name, equals, figure = text.partition("=")
         name = name.strip() if equals else text
         if name in named:
             raise UserError(f"--metric {text}: there are two metrics called {name}")
         named[name] = figure.strip() if equals else text
-    names = [name.strip() for name in (benches or "logp").split(",") if name.strip()]
-    return planned(given, names, method=method or ("grid" if points is None else "lhs"),
-                   points=points, seed=1 if seed is None else seed, constraints=constraints,
-                   metrics=named, **base)
+    names = [name.strip() for name in (asked.benches or "logp").split(",") if name.strip()]
+    return planned(given, names,
+                   method=asked.method or ("grid" if asked.points is None else "lhs"),
+                   points=asked.points, seed=1 if asked.seed is None else asked.seed,
+                   constraints=asked.constraints, metrics=named,
+                   **{**options.start(), "nic": options.nic or load.DEFAULT})
 
 
 def _show(found: Table, excluded: int) -> None:

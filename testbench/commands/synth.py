@@ -2,14 +2,15 @@
 
 from collections.abc import Sequence
 from fractions import Fraction
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..defaults import LAYER
 from ..descriptions import load
 from ..errors import UserError
 from ..synth.boards import board as find_board
 from ..synth.clocks import clock_divisor, clocks, parse_clock
 from ..synth.flow.tools import Progress, need, tool_errors, tool_version
+from .options import RunOptions
 
 if TYPE_CHECKING:
     from ...rtl.boards.devices.board import Board
@@ -19,18 +20,17 @@ if TYPE_CHECKING:
 __all__ = ["run_synth"]
 
 
-def run_synth(board: str, *, nic: str, overrides: Sequence[str], layer: str, clock: str | None,
-              seed: int, seeds: int = 1, out: Path, program: bool, area_only: bool = False
-              ) -> None:
+def run_synth(board: str, options: RunOptions, *, clock: str | None, seeds: Sequence[int],
+              program: bool, area_only: bool = False) -> None:
     """Synthesise a description for ``board``; write the bitstream and its report: the best of
-    ``seeds`` placings, from ``seed`` on. With ``area_only``, print the area and write nothing."""
+    the placings with ``seeds``. With ``area_only``, print the area and write nothing."""
     chosen = find_board(board)
     need("yosys", *([] if area_only else ["nextpnr", "ecppack"]))
     if program:
         from ..synth.program import try_loader
 
         try_loader()
-    description = load.for_layer(load.load(nic, overrides), layer, ours=False)
+    description = load.for_layer(options.description(), options.layer or LAYER, ours=False)
     clock_mhz = parse_clock(clock) if clock else chosen.clock_mhz
 
     from ..results import document as files
@@ -39,7 +39,7 @@ def run_synth(board: str, *, nic: str, overrides: Sequence[str], layer: str, clo
     from .measure import check_places
     from .output import progress_bar
 
-    check_places(out)
+    check_places(options.out)
     title = f"Area on the {chosen.title}"
     if area_only:
         with progress_bar("synth") as tell, tool_errors():
@@ -47,14 +47,14 @@ def run_synth(board: str, *, nic: str, overrides: Sequence[str], layer: str, clo
         console().print(report.area_table(made.area, title))
         return
     with progress_bar("synth") as tell, tool_errors():
-        made = _make(chosen, description, clock_mhz, range(seed, seed + seeds), tell)
+        made = _make(chosen, description, clock_mhz, seeds, tell)
     document, area, bitstream = made["document"], made["area"], made["bitstream"]
-    path = out / f"{chosen.name}-{document['identity'][:10]}.json"
+    path = options.out / f"{chosen.name}-{document['identity'][:10]}.json"
     files.save(path, files.text(document).encode())
 
     shown = console()
     shown.print(report.area_table(area, title))
-    if seeds > 1:
+    if len(seeds) > 1:
         shown.print(report.seeds_table(document["seeds"], document["seed"]))
     shown.print(f"fmax {document['fmax_mhz']:.1f} MHz, asked {document['clock_mhz']:g} MHz")
     if document["fmax_mhz"] < clock_mhz:

@@ -1,22 +1,21 @@
 """``nicbed compare --app``: what o, g and L are worth to kernels, on several NIC descriptions."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from ..descriptions import load
 from ..errors import UserError
-from ..testbed.bed import Testbed
 from .compare import named
 from .measure import Plots, check_places
-from .output import Terminal, finish
+from .options import RunOptions
+from .output import finish
 
 __all__ = ["run_worth"]
 
 
-def run_worth(nics: Sequence[str], programs: str, *, size: str, overrides: Sequence[str],
-              nodes: int | None, layer: str | None, sim: str, out: Path, limit: int | None,
-              fresh: bool = False) -> None:
+def run_worth(nics: Sequence[str], programs: str, options: RunOptions, *, size: str) -> None:
     """Measure the kernels in ``programs``, separated by commas, on each of ``nics``; print, plot
     and store the results."""
     from ..apps.nas import worth
@@ -27,15 +26,14 @@ def run_worth(nics: Sequence[str], programs: str, *, size: str, overrides: Seque
 
     chosen = _chosen(programs)
     names = named(nics) if len(nics) != 1 else [Path(nics[0]).stem]
-    beds = {name: Testbed(nic, overrides=overrides, nodes=nodes, sim=sim, limit=limit, fresh=fresh,
-                          listener=Terminal()) for name, nic in zip(names, nics, strict=True)}
+    beds = {name: replace(options, nic=nic).bed() for name, nic in zip(names, nics, strict=True)}
     models = {}
     given: dict[str, Any] = {"class": size}
     for name, bed in beds.items():
-        each = [bed.program(app, layer=layer, **given) for app in chosen]
+        each = [bed.program(app, layer=options.layer, **given) for app in chosen]
         models[name] = max(each, key=lambda one: (one.description.memory.bytes,
                                                   one.description.via.translations))
-    check_places(out)
+    check_places(options.out)
     plots = Plots()
     documents = {}
     for name, like in models.items():
@@ -43,8 +41,8 @@ def run_worth(nics: Sequence[str], programs: str, *, size: str, overrides: Seque
                  for part, one in worth.measurements(like, chosen, size).items()}
         documents[name] = worth.together(like, chosen, size, parts)
     differences = load.difference([one.description for one in models.values()])
-    document = comparison.build("mpi", sim, names, differences, {"worth": documents})
-    path = out / f"{files.stem(document)}.json"
+    document = comparison.build("mpi", options.sim, names, differences, {"worth": documents})
+    path = options.out / f"{files.stem(document)}.json"
     plots.save(lambda whole, figure: report.draw_compared(whole["documents"]["worth"], figure),
                document, path)
     text = files.text(document)

@@ -1,11 +1,13 @@
 """A testbed whose figures a test compares with those that were accepted."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from ..errors import UserError, nearest
 from ..testbed.bed import Testbed
+from ..testbed.options import Options
 from .checking import Row, compare, why
 from .file import Entry, Gate, read
 from .measuring import figures_of, kept_of
@@ -26,7 +28,7 @@ class GatedTestbed(Testbed):
     name
         The entry (default: the first one).
     options
-        As for :class:`nicbed.Testbed`.
+        As for :class:`nicbed.Testbed`; knobs as texts are the entry's.
 
     Raises
     ------
@@ -43,8 +45,8 @@ class GatedTestbed(Testbed):
             super().__init__(**options)
             return
         self.entry: Entry = self.gate.entry(name)
-        super().__init__(self.entry.place(path), overrides=self.entry.overrides,
-                         nodes=self.entry.nodes, **options)
+        chosen = replace(options.pop("options", Options()), overrides=self.entry.overrides)
+        super().__init__(self.entry.place(path), nodes=self.entry.nodes, options=chosen, **options)
 
     def check(self, metrics: Iterable[str] | None = None) -> None:
         """Measure ``metrics``, such as ``["logp:o_s"]``, and compare them with their accepted

@@ -2,14 +2,15 @@
 
 from collections.abc import Iterable, Mapping
 from contextlib import closing
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
 
+from ..backends.job import Job
 from ..benches.common.headline import Headline
 from ..descriptions import load
 from ..errors import UserError
 from ..testbed.bed import Testbed
 from ..testbed.measurement import AREA
+from ..testbed.options import Options
 from ..testbed.result import Result
 from ..why.observation import Observation, figures
 from ..why.round_trip import traced
@@ -41,8 +42,9 @@ def value_of(figure: Headline) -> Value:
     return NONE if figure.value is None else figure.value
 
 
-def measured(gate: Gate, **options: Any) -> dict[str, Measured]:
-    """All entries of ``gate``, by name; ``options`` are those of :class:`nicbed.Testbed`.
+def measured(gate: Gate, options: Options | None = None) -> dict[str, Measured]:
+    """All entries of ``gate``, by name; ``options`` are those of a :class:`nicbed.Testbed`, but for
+    knobs, which the entries have.
 
     Everything is checked before anything is measured.
 
@@ -54,8 +56,8 @@ def measured(gate: Gate, **options: Any) -> dict[str, Measured]:
     beds = {}
     for entry in gate.entries:
         try:
-            bed = Testbed(entry.place(gate.path), overrides=entry.overrides, nodes=entry.nodes,
-                          **options)
+            bed = Testbed(entry.place(gate.path), nodes=entry.nodes,
+                          options=replace(options or Options(), overrides=entry.overrides))
             bed.wanted(entry.benches, layer=entry.layer)
         except UserError as error:
             raise _told(gate, entry, error) from None
@@ -101,8 +103,8 @@ def _split(bed: Testbed, entry: Entry) -> Observation | None:
         return None
     description = load.for_layer(load.load(bed.description, nodes=_NODES), layer)
     logp = bed.bench("logp", layer=layer, knobs={"fabric.nodes": _NODES})
-    trips = bed.job("nicbed.testbench.why.round_trip:in_simulator", {"layer": layer},
-                    description=description, label="why")
+    trips = bed.job(Job(description, function="nicbed.testbench.why.round_trip:in_simulator",
+                        arguments={"layer": layer}), label="why")
     return Observation(**figures(logp.document), **trips)
 
 

@@ -120,7 +120,8 @@ def _saving(outcome: Mapping[str, Any]) -> Callable[[Path], None]:
 
 
 def _run(jobs: Sequence[Job], tell: Tell) -> list[dict[str, Any]]:
-    from ..backends.session import run_job
+    from ..backends.job import Job as Run
+    from ..backends.session import perform
 
     base = jobs[0].description
     wanted = []
@@ -131,8 +132,8 @@ def _run(jobs: Sequence[Job], tell: Tell) -> list[dict[str, Any]]:
             section, knob = name.split(".")
             settings[name] = getattr(getattr(job.description, section), knob)
         wanted.append((settings, job.bench, job.layer, job.parameters))
-    return run_job(base, SIM, function=f"{__name__}:in_simulator", arguments={"jobs": wanted},
-                   progress=tell)
+    return perform(Run(base, SIM, function=f"{__name__}:in_simulator",
+                       arguments={"jobs": wanted}), progress=tell)
 
 
 async def in_simulator(lab: Any, jobs: Sequence[tuple[dict[str, Any], str, str, dict[str, Any]]]

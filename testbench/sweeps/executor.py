@@ -14,6 +14,7 @@ from ..testbed.bed import Testbed
 from ..testbed.keeping import kept
 from ..testbed.listener import Listener
 from ..testbed.measurement import Measurement
+from ..testbed.options import Options
 
 __all__ = ["Beds", "Ended", "Executor", "Keeping", "Local", "Outcome", "Task", "Worker",
            "in_threads"]
@@ -162,8 +163,8 @@ class Beds:
         bed = self._beds.get(wanted.sim)
         if bed is None:
             bed = self._beds[wanted.sim] = Testbed(
-                sim=wanted.sim, store=None, limit=self._limit, listener=_Silent(),
-                building=self._building)
+                sim=wanted.sim, store=None, limit=self._limit,
+                options=Options(listener=_Silent(), building=self._building))
         return bed.measure(wanted).document
 
     def close(self) -> None:

@@ -2,6 +2,7 @@
 
 import tomllib
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -33,12 +34,12 @@ def read(path: Path, *, seed: int | None = None, **given: Any) -> Plan:
     _check_each(path, "points", points, dict)
     method = table.get("method", "list" if isinstance(points, list) else "grid")
     try:
-        return planned(flat(table.get("vary", {})), table.get("bench", []), method=method,
-                       points=points if isinstance(points, int) else None,
-                       given=[flat(one) for one in points] if isinstance(points, list) else [],
+        plan = planned(flat(table.get("vary", {})), table.get("bench", []), method=method,
+                       points=[flat(one) for one in points] if isinstance(points, list) else points,
                        seed=table.get("seed", 1) if seed is None else seed,
                        constraints=table.get("constraints", []), metrics=table.get("metrics"),
-                       title=path.stem, **started(table, given))
+                       **started(table, given))
+        return replace(plan, title=path.stem)
     except UserError as error:
         raise UserError(f"{path}: {error}") from None
 

@@ -121,9 +121,9 @@ class _Choice:
 
 
 def planned(vary: Mapping[str, Any], benches: Sequence[str], *, method: str = "grid",
-            points: int | None = None, seed: int = 1, given: Sequence[Mapping[str, Any]] = (),
+            points: int | Sequence[Mapping[str, Any]] | None = None, seed: int = 1,
             constraints: Sequence[str] = (), metrics: Mapping[str, str] | None = None,
-            title: str = "sweep", **start: Any) -> Plan:
+            **start: Any) -> Plan:
     """The plan of a study that varies knobs.
 
     Parameters
@@ -134,16 +134,14 @@ def planned(vary: Mapping[str, Any], benches: Sequence[str], *, method: str = "g
         Names of benchmarks and of programs, and ``area``, which a metric of it adds by itself.
     method
         One of :data:`METHODS`.
-    points, seed
+    points
+        For methods random and lhs: how many; for method list: the knobs of each.
+    seed
         For methods random and lhs.
-    given
-        For method list: the knobs of each point.
     constraints
         Conditions (:class:`.constraint.Constraint`).
     metrics
         Columns by name: ``"logp:o_s"`` or ``"logp:truth.g"``, benchmark and figure.
-    title
-        As of :class:`Plan`.
     start
         ``nic``, ``overrides``, ``nodes``, ``layer``, ``sim``, ``limit``, as of
         :class:`.start.Start`.
@@ -160,12 +158,13 @@ def planned(vary: Mapping[str, Any], benches: Sequence[str], *, method: str = "g
     begin = Start(**start)
     begin.acquaint()
     axes = [axis(knob, values) for knob, values in vary.items()]
+    given, count = ((), points) if points is None or isinstance(points, int) else (points, None)
     if method == "list" and (axes or not given):
         raise UserError("method list takes [[points]] in place of what is varied")
     if method != "list" and (not axes or given):
         raise UserError(f"method {method} needs knobs that vary, such as link.latency=4:64:*2")
-    if method in _COUNTLESS and points is not None:
-        raise UserError(f"method {method} takes no number of points, {points}: random and lhs do")
+    if method in _COUNTLESS and count is not None:
+        raise UserError(f"method {method} takes no number of points, {count}: random and lhs do")
     check_seed(seed)
     if not benches:
         raise UserError("a study needs a benchmark, such as logp")
@@ -173,10 +172,10 @@ def planned(vary: Mapping[str, Any], benches: Sequence[str], *, method: str = "g
     for point in given:
         for knob, value in point.items():
             axis(knob, [value])
-    return Plan(tuple(_Choice(method, axes, points, seed, given).points()),
+    return Plan(tuple(_Choice(method, axes, count, seed, given).points()),
                 tuple(dict.fromkeys(benches)),
                 tuple(_metric(name, text, benches) for name, text in (metrics or {}).items()),
-                tuple(map(Constraint, constraints)), begin, title)
+                tuple(map(Constraint, constraints)), begin)
 
 
 def check_seed(seed: int) -> None:

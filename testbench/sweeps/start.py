@@ -7,6 +7,7 @@ from typing import Any
 from ...layouts.description import Description
 from ..descriptions import load
 from ..testbed.bed import Testbed
+from ..testbed.options import Options
 
 __all__ = ["Start"]
 
@@ -58,5 +59,5 @@ class Start:
         UserError
             The description is wrong.
         """
-        return Testbed(self.nic, overrides=self.overrides, nodes=self.nodes, sim=self.sim,
-                       limit=self.limit, store=None)
+        return Testbed(self.nic, nodes=self.nodes, sim=self.sim, limit=self.limit, store=None,
+                       options=Options(self.overrides))

@@ -5,6 +5,7 @@ Everything that measures goes this way: scripts, notebooks and the command line.
 In the order in which to read:
 
 - :mod:`.bed`: A testbed: measures benchmarks, programs and experiments on a description
+- :mod:`.options`: The options of a testbed that few callers need
 - :mod:`.measurement`: A measurement to be made: a benchmark, a program, an experiment or the area
   of a description
 - :mod:`.experiment`: A user's own experiment: a Python file with a host program, or with its own

@@ -1,17 +1,17 @@
 """A testbed: measures benchmarks, programs and experiments on a description."""
 
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
+from dataclasses import fields, replace
 from pathlib import Path
 from threading import Lock
 from types import EllipsisType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from ...host.port.node import Program, Programs
-from ...layouts.board import BAUD
 from ...layouts.description import Description
 from ..backends import BOARDS, MODEL, SIMS
-from ..backends.session import RunError, built_simulator, run_job
+from ..backends.job import Job
+from ..backends.session import RunError, built_simulator, perform
 from ..defaults import LAYER as DEFAULT_LAYER
 from ..descriptions import load
 from ..descriptions.advice import sent_again
@@ -22,8 +22,12 @@ from . import measurement
 from .keeping import kept
 from .listener import Listener
 from .measurement import AREA, Measurement
+from .options import Options
 from .program_run import ProgramRun
 from .result import Result
+
+if TYPE_CHECKING:
+    from .mpi_program import MpiProgram
 
 __all__ = ["Testbed", "bench", "check_layer", "check_sim", "one_nic"]
 
@@ -40,8 +44,8 @@ class Testbed:
     ----------
     nic
         The description: a file, the name of one that comes with nicbed, or a description.
-    overrides
-        Knobs as texts, ``"link.latency=12"``, as on the command line.
+    knobs
+        Knobs by name: ``{"nic.mtu": 1024, "link.latency": 24}``.
     nodes
         Nodes on the fabric (default: the description's, or as many as a benchmark needs).
     sim
@@ -49,19 +53,11 @@ class Testbed:
         ``board``.
     limit
         Target cycles after which a run is stopped (default 200,000,000).
-    port, baud
-        Serial port of the board, and its rate in baud.
     store
         Where results are looked up and kept (default: :func:`nicbed.testbench.store.standard`);
         None: nowhere.
-    fresh
-        Measure anew what the store has, and check that it is the same to the byte.
-    listener
-        What is told of the work.
-    building
-        Held while a simulator is built, where beds of several threads build.
-    knobs
-        Knobs by name: ``{"nic.mtu": 1024, "link.latency": 24}``.
+    options
+        Further ones, which few callers need.
     sections
         Knobs by section: ``link={"latency": 24}``; but for section nic, which ``knobs`` has.
 
@@ -75,13 +71,10 @@ class Testbed:
 
     __test__ = False  # no test of pytest, for all its name
 
-    def __init__(self, nic: str | Path | Description = load.DEFAULT, *,
-                 overrides: Sequence[str] = (), nodes: int | None = None, sim: str = SIMS[0],
-                 limit: int | None = None, port: str | None = None, baud: int = BAUD,
-                 store: Store | None | EllipsisType = ..., fresh: bool = False,
-                 listener: Listener | None = None,
-                 building: AbstractContextManager[Any] | None = None,
-                 knobs: Mapping[str, Any] | None = None,
+    def __init__(self, nic: str | Path | Description = load.DEFAULT,
+                 knobs: Mapping[str, Any] | None = None, *, nodes: int | None = None,
+                 sim: str = SIMS[0], limit: int | None = None,
+                 store: Store | None | EllipsisType = ..., options: Options | None = None,
                  **sections: Mapping[str, Any]) -> None:
         check_sim(sim)
         if isinstance(nic, Mapping):
@@ -89,16 +82,15 @@ class Testbed:
                             "given by name, such as knobs={\"nic.mtu\": 1024}")
         self.sim = sim
         self.limit = limit
-        self.listener = listener or Listener()
+        self.options = options = options or Options()
+        self.listener = options.listener or Listener()
         self.store = standard() if isinstance(store, EllipsisType) else store
-        self.fresh = fresh
         self._nic = str(nic) if isinstance(nic, Path) else nic
-        self._overrides = tuple(overrides)
+        self._overrides = tuple(options.overrides)
         self._nodes = nodes
-        self._port, self._baud = port, baud
         self._changes: dict[str, Any] = _merged(_knobs(sections), _named(knobs))
         self._built: dict[tuple[str, ...], Simulator] = {}
-        self._building = building or Lock()
+        self._building = options.building or Lock()
         self._closed = False
         self._description = self._load(self._changes, nodes)
 
@@ -186,11 +178,10 @@ class Testbed:
         description = load.for_layer(self._with(knobs), layer, ours=False)
         programs = everywhere(program, description)
         label = getattr(program, "__name__", "programs")
-        found = self.job(FUNCTION, {"programs": carried(programs), "file": source(programs),
-                                    "options": {"trace": trace, "profile": profile,
-                                                "limit": limit}},
-                         description=description, label=label,
-                         modules=[FUNCTION.partition(":")[0]])
+        found = self.job(Job(description, function=FUNCTION, arguments={
+            "programs": carried(programs), "file": source(programs),
+            "options": {"trace": trace, "profile": profile, "limit": limit}},
+            modules=[FUNCTION.partition(":")[0]]), label=label)
         return ProgramRun(description, received(found))
 
     def benchmark(self, name: str, *, layer: str | None = None, full: bool = False,
@@ -251,20 +242,15 @@ class Testbed:
         return measurement.experiment(Path(file), arguments, load.for_layer(
             self._description, layer, ours=False), layer=layer, sim=self.sim)
 
-    def mpi_program(self, files: Sequence[Path], arguments: Sequence[str] = (), *, work: Path,
-                    flags: str = "", alone: bool = False, compute: str = "") -> Measurement:
+    def mpi_program(self, program: "MpiProgram", *, work: Path) -> Measurement:
         """A program of MPI in Python or C, to be measured: what ``nicbed app FILE`` runs. ``work``
-        is a folder that stays until it has been measured, ``flags`` are options for the C
-        compiler. ``alone``: on node 0 alone. ``compute`` = "measured": the CPU time that the
-        program takes on this computer is charged to the target's CPUs, so that results depend on
-        it."""
-        from . import mpi_program
+        is a folder that stays until it has been measured."""
+        from .mpi_program import NODES
 
-        description = load.for_layer(self._with(None, mpi_program.NODES), "mpi")
-        one_nic(description, files[0].name, "whose ranks are nodes")
-        return measurement.mpi_program(files, arguments, description, sim=self.sim, work=work,
-                                       flags=flags, alone=alone, listener=self.listener,
-                                       compute=compute)
+        description = load.for_layer(self._with(None, NODES), "mpi")
+        one_nic(description, program.files[0].name, "whose ranks are nodes")
+        return measurement.mpi_program(program, description, sim=self.sim, work=work,
+                                       listener=self.listener)
 
     def measure(self, wanted: Measurement, *, wave: Path | None = None,
                 timeline: Path | None = None, label: str | None = None) -> Result:
@@ -284,41 +270,37 @@ class Testbed:
                     return wanted.document(wanted.presentation.measure(wanted.description, tell))
             if wanted.outlook:
                 self.listener.told(f"{label}: {wanted.outlook}")
-            outcome = self.job(wanted.function, wanted.arguments, description=wanted.description,
-                               label=label, wave=wave, timeline=timeline, modules=wanted.modules,
-                               limit=wanted.limit, reads=wanted.reads)
-            return wanted.document(outcome)
+            return wanted.document(self.job(Job(
+                wanted.description, function=wanted.function, arguments=wanted.arguments,
+                limit=wanted.limit, wave=wave, timeline=timeline, modules=wanted.modules,
+                reads=wanted.reads), label=label))
 
         if self.store is None or not wanted.pure:
             return Result(run(), wanted.presentation)
         found = kept(self.store, wanted, self.limit, run, self.listener.warn,
-                     again=self.fresh or wave is not None or timeline is not None)
+                     again=self.options.fresh or wave is not None or timeline is not None)
         if found.stored:
             self.listener.told(f"{label}: from the store")
-        elif found.checked and self.fresh:
+        elif found.checked and self.options.fresh:
             self.listener.told(f"{label}: measured again, and the same as in the store")
         return Result(found.document, wanted.presentation, stored=found.stored)
 
-    def job(self, function: str, arguments: Mapping[str, Any], *,
-            description: Description | None = None, label: str, wave: Path | None = None,
-            timeline: Path | None = None, modules: Sequence[str] = (),
-            limit: int | None = None, reads: bool = False) -> Any:
-        """Run ``async def f(lab, **arguments)`` as :func:`nicbed.run_job` does, on a simulator of
-        this bed and on its description, or on another one. ``limit`` holds where the bed has
-        none."""
+    def job(self, wanted: Job, *, label: str) -> Any:
+        """Perform the job ``wanted`` as :func:`nicbed.perform` does, on a simulator of this bed and
+        its serial port. The job's limit holds where the bed has none. ``label`` is as for
+        :meth:`measure`."""
         if self._closed:
             raise UserError("this testbed is closed: open another one")
-        chosen = description or self._description
-        for line in sent_again(chosen):
+        for line in sent_again(wanted.description):
             self.listener.advise(line)
         try:
             with self.listener.progress(label) as tell:
-                return run_job(chosen, self.sim, function=function, arguments=arguments,
-                               progress=tell, wave=wave, timeline=timeline, port=self._port,
-                               limit=limit if self.limit is None else self.limit,
-                               baud=self._baud, modules=modules, reads=reads,
-                               output=self.listener.printed,
-                               built=None if wave else self._simulator(chosen, tell))
+                here = replace(wanted, sim=self.sim, port=self.options.port,
+                               baud=self.options.baud,
+                               limit=wanted.limit if self.limit is None else self.limit,
+                               built=None if wanted.wave
+                               else self._simulator(wanted.description, tell))
+                return perform(here, progress=tell, output=self.listener.printed)
         except RunError as error:
             if error.kind not in ("UserError", "LineError", "EndpointError"):
                 raise
@@ -395,7 +377,7 @@ def bench(name: str, *, nic: str = load.DEFAULT, overrides: Sequence[str] = (),
     UserError
         A name, a description or a value is wrong, or the run failed.
     """
-    bed = Testbed(nic, overrides=overrides, nodes=nodes, sim=sim, limit=limit)
+    bed = Testbed(nic, nodes=nodes, sim=sim, limit=limit, options=Options(overrides))
     return bed.bench(name, layer=layer, full=full).document
 
 
@@ -450,6 +432,9 @@ def _named(knobs: Any) -> Mapping[str, Any]:
     return knobs
 
 
+_OPTIONS = frozenset(one.name for one in fields(Options))
+
+
 def _merged(sections: Mapping[str, Any], knobs: Mapping[str, Any]) -> dict[str, Any]:
     """Knobs that were given by section and by name; none may be given both ways."""
     for name, value in knobs.items():
@@ -464,6 +449,8 @@ def _knobs(sections: Mapping[str, Any]) -> dict[str, Any]:
     """``{"link": {"latency": 24}}`` as knobs by name."""
     found = {}
     for section, content in sections.items():
+        if section in _OPTIONS:
+            raise UserError(f"{section}: is given as options=Options({section}=…)")
         if not isinstance(content, Mapping):
             raise UserError(f"{section} = {content!r}: must be knobs and values, such as "
                             f"link={{\"latency\": 24}}")

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from ..apps import App
     from ..benches import Benchmark
     from .listener import Listener
+    from .mpi_program import MpiProgram
 
 __all__ = ["AREA", "Measurement", "area", "benchmark", "experiment", "mpi_program", "program"]
 
@@ -175,27 +176,28 @@ def experiment(file: Path, arguments: Sequence[str], description: Description, *
                        {"file": str(file.resolve()), "arguments": given}, name, pure=False)
 
 
-def mpi_program(files: Sequence[Path], arguments: Sequence[str], description: Description, *,
-                sim: str, work: Path, flags: str, listener: "Listener", alone: bool = False,
-                compute: str = "") -> Measurement:
-    """The program of MPI in ``files``, which gets ``arguments``; a library of it is made in the
-    folder ``work``, of which ``listener`` is told. ``alone``: on node 0 alone. ``compute``:
-    "measured", or nothing.
+def mpi_program(program: "MpiProgram", description: Description, *, sim: str, work: Path,
+                listener: "Listener") -> Measurement:
+    """The ``program`` of MPI; a library of it is made in the folder ``work``, of which ``listener``
+    is told.
 
     Raises
     ------
     UserError
-        They are no program.
+        Its files are no program.
     """
     from .mpi_program import MEASURED, REMARK, built
 
+    files, compute = program.files, program.compute
     if compute not in ("", MEASURED):
         raise UserError(f"--compute {compute}: for a program of MPI there is {MEASURED}")
-    given = list(arguments)
+    given = list(program.arguments)
     name = f"{_PACKAGE}.testbench.testbed.mpi_program"
-    parameters = {"arguments": given, **({"cflags": flags} if flags else {}),
-                  **({"ranks": 1} if alone else {}), **({"compute": compute} if compute else {})}
+    parameters = {"arguments": given, **({"cflags": program.flags} if program.flags else {}),
+                  **({"ranks": 1} if program.alone else {}),
+                  **({"compute": compute} if compute else {})}
     return Measurement(files[0].stem, "mpi", sim, description, parameters, f"{name}:run",
-                       {"file": str(built(files, work, flags, listener)), "name": str(files[0]),
-                        "arguments": given, "alone": alone, "measured": bool(compute)}, name,
+                       {"file": str(built(files, work, program.flags, listener)),
+                        "name": str(files[0]), "arguments": given, "alone": program.alone,
+                        "measured": bool(compute)}, name,
                        pure=False, reads=True, remarks=(REMARK,) if compute else ())

@@ -1,6 +1,7 @@
 """A program of MPI that was written for blocking calls, in Python or in C, as it is."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,7 @@ from ..backends import MODEL
 from ..errors import UserError
 from .listener import Listener
 
-__all__ = ["MEASURED", "NODES", "REMARK", "built", "run", "tables"]
+__all__ = ["MEASURED", "NODES", "REMARK", "MpiProgram", "built", "run", "tables"]
 
 NODES = 4
 """Ranks, if neither the user nor the description wants more."""
@@ -17,6 +18,32 @@ MEASURED = "measured"
 REMARK = ("computation was charged by its CPU time on the computer that ran it: cycles depend on "
           "that computer, and differ from run to run")
 """What a result says of itself then."""
+
+
+@dataclass(frozen=True)
+class MpiProgram:
+    """A program of MPI, and how it is run.
+
+    Attributes
+    ----------
+    files
+        The program's file in Python; or files in C or C++, or folders of them.
+    arguments
+        The arguments that it gets.
+    flags
+        Options for the C compiler.
+    alone
+        Whether it runs on node 0 alone.
+    compute
+        "measured": the CPU time that the program takes on this computer is charged to the target's
+        CPUs, so that results depend on it; or nothing.
+    """
+
+    files: Sequence[Path]
+    arguments: Sequence[str] = ()
+    flags: str = ""
+    alone: bool = False
+    compute: str = ""
 
 
 def built(files: Sequence[Path], work: Path, flags: str = "",

@@ -73,14 +73,15 @@ def measured(description: Description, layer: str, progress: Progress) -> Observ
     RunError
         A run failed.
     """
-    from ..backends.session import run_job
+    from ..backends.job import Job
+    from ..backends.session import perform
     from ..benches import BENCHES
 
     bench = BENCHES.get("logp")
     parameters = bench.module(layer).parameters(description)
-    outcome = run_job(description, function="nicbed.testbench.benches:run", progress=progress,
-                      arguments={"name": bench.name, "layer": layer, "parameters": parameters})
+    outcome = perform(Job(description, function="nicbed.testbench.benches:run", arguments={
+        "name": bench.name, "layer": layer, "parameters": parameters}), progress=progress)
     document = files.build(bench.name, layer, "verilator", description, parameters, outcome)
-    trips = run_job(description, function="nicbed.testbench.why.round_trip:in_simulator",
-                    arguments={"layer": layer}, progress=progress)
+    trips = perform(Job(description, function="nicbed.testbench.why.round_trip:in_simulator",
+                        arguments={"layer": layer}), progress=progress)
     return Observation(**figures(document), **trips)

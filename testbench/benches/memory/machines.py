@@ -39,31 +39,48 @@ def _rate(of: Callable[[Mapping[str, Any]], Any]) -> Callable[[Description, Mapp
     return ours
 
 
-def _figures(*, cache: int, memory: int, other: int | None, cas: int, copy: int, every: int | None,
-             read: int, write: int, sbus: int) -> list[Figure]:
+@dataclass(frozen=True)
+class _Published:
+    """Published values of a machine: KB of the second-level cache, CPU cycles of accesses, MB/s of
+    copies by one CPU and by all, and of DMA over the SBus."""
+
+    cache: int
+    memory: int
+    other: int | None
+    cas: int
+    copy: int
+    every: int | None
+    read: int
+    write: int
+    sbus: int
+
+
+def _figures(said: _Published) -> list[Figure]:
     found = [
-        Figure("second-level cache", "KB", cache, lambda _, results: results["cache_bytes"] / 1024),
-        Figure("miss to memory", "CPU cycles", memory, _cpu_cycles("load miss")),
-        Figure("CAS, line owned", "CPU cycles", cas, _cpu_cycles("cas owned")),
-        Figure("copy, one CPU", "MB/s", copy, _rate(lambda results: results["copy"]["1"])),
-        Figure("read from the NIC, 32 bits", "CPU cycles", read, _cpu_cycles("NIC read")),
-        Figure("write to the NIC, 32 bits", "CPU cycles", write, _cpu_cycles("NIC write")),
-        Figure("DMA of a NIC over the SBus", "MB/s", sbus, _rate(lambda results: results["dma"])),
+        Figure("second-level cache", "KB", said.cache,
+               lambda _, results: results["cache_bytes"] / 1024),
+        Figure("miss to memory", "CPU cycles", said.memory, _cpu_cycles("load miss")),
+        Figure("CAS, line owned", "CPU cycles", said.cas, _cpu_cycles("cas owned")),
+        Figure("copy, one CPU", "MB/s", said.copy, _rate(lambda results: results["copy"]["1"])),
+        Figure("read from the NIC, 32 bits", "CPU cycles", said.read, _cpu_cycles("NIC read")),
+        Figure("write to the NIC, 32 bits", "CPU cycles", said.write, _cpu_cycles("NIC write")),
+        Figure("DMA of a NIC over the SBus", "MB/s", said.sbus,
+               _rate(lambda results: results["dma"])),
     ]
-    if other is not None:
-        found.insert(2, Figure("miss to another second-level cache", "CPU cycles", other,
+    if said.other is not None:
+        found.insert(2, Figure("miss to another second-level cache", "CPU cycles", said.other,
                                _cpu_cycles("load dirty elsewhere")))
-    if every is not None:
-        found.append(Figure("copy, all CPUs", "MB/s", every,
+    if said.every is not None:
+        found.append(Figure("copy, all CPUs", "MB/s", said.every,
                             _rate(lambda results: max(results["copy"].values()))))
     return found
 
 
 MACHINES = {
-    "e5000": _figures(cache=512, memory=50, other=80, cas=15, copy=200, every=400, read=152,
-                      write=54, sbus=38),
-    "ultra170": _figures(cache=256, memory=42, other=None, cas=15, copy=160, every=None, read=114,
-                         write=34, sbus=38),
+    "e5000": _figures(_Published(cache=512, memory=50, other=80, cas=15, copy=200, every=400,
+                                 read=152, write=54, sbus=38)),
+    "ultra170": _figures(_Published(cache=256, memory=42, other=None, cas=15, copy=160, every=None,
+                                    read=114, write=34, sbus=38)),
 }
 """Published figures of "Multi-Protocol Active Messages on a Cluster of SMP's" (Lumetta, Mainwaring,
 Culler; SC '97), by the name of a description."""

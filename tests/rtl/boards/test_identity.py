@@ -18,7 +18,8 @@ from nicbed.rtl.boards.core import BoardCore
 from nicbed.testbench.backends.board.backend import BoardBackend
 from nicbed.testbench.backends.board.line import Line, LineError
 from nicbed.testbench.backends.board.ports import SocketPort, open_port, simulated_port
-from nicbed.testbench.backends.session import RunError, run_job
+from nicbed.testbench.backends.job import Job
+from nicbed.testbench.backends.session import RunError, perform, run_job
 from nicbed.testbench.descriptions import load as descriptions
 from nicbed.testbench.lab import Lab
 from nicbed.testbench.simulators import cache
@@ -294,9 +295,9 @@ def test_where_time_is_gets_told() -> None:
     arguments = {"requests": 2, "step": 5000, "skip": False, "trace": True}
     told: list[str] = []
     with board_at_a_port(doubled=True) as (port, _):
-        rows = run_job(Description(), "board", function="tests.programs.target_jobs:exchanges",
-                       port=port,
-                       arguments=arguments, progress=lambda what, done, total: told.append(what))
+        rows = perform(Job(Description(), "board", function="tests.programs.target_jobs:exchanges",
+                           port=port, arguments=arguments),
+                       progress=lambda what, done, total: told.append(what))
     cycles = [int(what.removeprefix("cycle ").replace(",", "")) for what in told
               if what.startswith("cycle ")]
     assert cycles and cycles == sorted(cycles), told

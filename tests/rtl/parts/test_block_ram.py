@@ -11,7 +11,8 @@ import pytest
 from amaranth.sim import Simulator
 from nicbed.layouts.description import Description
 from nicbed.rtl.parts.block_ram import BlockRam
-from nicbed.testbench.backends.session import run_job
+from nicbed.testbench.backends.job import Job
+from nicbed.testbench.backends.session import perform
 from nicbed.testbench.simulators.verilog import rtlil
 
 from tests.labs.rows import more
@@ -66,8 +67,8 @@ def test_the_target_has_such_memories() -> None:
     more({"nic.processor": "picorv32", "nic.send_ring": 0})], ids=str)
 def test_active_messages_are_the_same(changes: dict[str, Any]) -> None:
     """Every event of a run with faults."""
-    kind, unkind = (run_job(
+    kind, unkind = (perform(Job(
         describe(FAULTS | changes), function="tests.programs.target_jobs:exchanges", target=target,
-        arguments={"requests": 60, "words": 4, "step": 0, "trace": True})
+        arguments={"requests": 60, "words": 4, "step": 0, "trace": True}))
         for target in ("nicbed.rtl.target:Target", "tests.models.unkind_target:UnkindTarget"))
     assert kind == unkind

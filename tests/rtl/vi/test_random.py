@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 from nicbed.layouts.description import Description
 from nicbed.layouts.via import ADDRESS, Doorbell, Event, Status, ViCommand
-from nicbed.testbench.backends.session import run_job
+from nicbed.testbench.backends.job import Job
+from nicbed.testbench.backends.session import perform, run_job
 from nicbed.testbench.lab import apply_settings
 
 from tests.models.target import Model
@@ -94,8 +95,8 @@ def description(**knobs: Any) -> Description:
 
 def on_target(function: str, unkind: bool = False, **arguments: Any) -> Any:
     if unkind:
-        return run_job(description(**{"nic.send_ring": 0}), function=f"{__name__}:{function}",
-                       arguments=arguments, target="tests.models.unkind_target:UnkindTarget")
+        return perform(Job(description(**{"nic.send_ring": 0}), function=f"{__name__}:{function}",
+                           arguments=arguments, target="tests.models.unkind_target:UnkindTarget"))
     return run_job(description(), function=f"{__name__}:{function}", arguments=arguments)
 
 

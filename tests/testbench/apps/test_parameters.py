@@ -5,12 +5,13 @@ from nicbed import Testbed, UserError
 from nicbed.host.apps.nas.kernels import get
 from nicbed.host.mpi.channels.via import ViaChannel
 from nicbed.testbench.apps import APPS, needs
+from nicbed.testbench.testbed.options import Options
 
 KERNELS = [name for name, app in APPS.items() if app.layer == "mpi"]
 
 
 def wanted(name, *overrides, nodes=4, **given):
-    return Testbed(overrides=overrides, nodes=nodes, store=None).program(
+    return Testbed(options=Options(overrides), nodes=nodes, store=None).program(
         name, **{key.rstrip("_"): value for key, value in given.items()})
 
 

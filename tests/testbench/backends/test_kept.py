@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from nicbed.layouts.description import Description
 from nicbed.testbench.backends import kept
-from nicbed.testbench.backends.session import RunError, run_job
+from nicbed.testbench.backends.job import Job
+from nicbed.testbench.backends.session import RunError, perform
 
 TOY = "tests.models.toy_target:make"
 JOBS = "tests.programs.toy_jobs:"
@@ -18,7 +19,8 @@ pytestmark = pytest.mark.skipif(not kept.possible(), reason="simulators are kept
 
 
 def process(sim="verilator", **arguments):
-    return run_job(Description(), sim, function=JOBS + "process", target=TOY, arguments=arguments)
+    return perform(Job(Description(), sim, function=JOBS + "process", target=TOY,
+                       arguments=arguments))
 
 
 @pytest.fixture(autouse=True)
@@ -70,9 +72,9 @@ def test_one_that_dies_without_a_job_is_replaced():
 def test_jobs_of_threads_run_at_the_same_time(tmp_path):
     here, there = str(tmp_path / "here"), str(tmp_path / "there")
     with ThreadPoolExecutor(2) as pool:
-        met = pool.map(lambda names: run_job(Description(), function=JOBS + "meeting", target=TOY,
-                                             arguments=dict(zip(("here", "there"), names,
-                                                                strict=True))),
+        met = pool.map(lambda names: perform(Job(
+            Description(), function=JOBS + "meeting", target=TOY,
+            arguments=dict(zip(("here", "there"), names, strict=True)))),
                        [(here, there), (there, here)])
         assert list(met) == [True, True]
     assert process()["left"] == [None, None]
@@ -117,8 +119,9 @@ def test_no_simulator_outlives_this_process(tmp_path):
     root = Path(__file__).parents[3]
     script = (f"import sys; sys.path.insert(0, {str(root)!r})\n"
               "from nicbed.layouts.description import Description\n"
-              "from nicbed.testbench.backends.session import run_job\n"
-              f"print(run_job(Description(), function={JOBS + 'process'!r}, target={TOY!r})"
+              "from nicbed.testbench.backends.job import Job\n"
+              "from nicbed.testbench.backends.session import perform\n"
+              f"print(perform(Job(Description(), function={JOBS + 'process'!r}, target={TOY!r}))"
               "['simulator'])\n")
     run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
     assert run.returncode == 0, run.stderr

@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 from nicbed.layouts.description import Description, Fabric, Link, Memory
 from nicbed.rtl.target import Target
-from nicbed.testbench.backends.session import RunError, run_job
+from nicbed.testbench.backends.job import Job
+from nicbed.testbench.backends.session import RunError, perform, run_job
 from nicbed.testbench.simulators import cache, simulator
 from nicbed.testbench.simulators.verilog import rtlil
 
@@ -25,7 +26,7 @@ DEFAULT = Description()
 
 
 def toy(sim="verilator", function="tests.programs.toy_jobs:delays", **arguments):
-    return run_job(Description(), sim, function=function, arguments=arguments, target=TOY)
+    return perform(Job(Description(), sim, function=function, arguments=arguments, target=TOY))
 
 
 def exchanges(sim="verilator", description=DEFAULT, **arguments):
@@ -167,7 +168,7 @@ def test_an_unanswered_attention_ends_the_run():
 
 def test_what_a_function_prints_and_reports_comes_back():
     printed, reported = [], []
-    run_job(Description(), function="tests.programs.toy_jobs:talking", target=TOY,
+    perform(Job(Description(), function="tests.programs.toy_jobs:talking", target=TOY),
             output=printed.append,
             progress=lambda *report: reported.append(report))
     assert "".join(printed) == "half way\n"
@@ -186,8 +187,8 @@ def test_a_function_has_its_callers_folder_and_its_input_if_it_reads(tmp_path, m
     (tmp_path / "in").write_text("the caller's")
     (tmp_path / "given").write_text("given\n")
     with open("given") as given, _as_standard_input(given):
-        found = run_job(Description(), function="tests.programs.toy_jobs:copying", target=TOY,
-                        arguments={"source": "in", "to": "out"}, reads=reads)
+        found = perform(Job(Description(), function="tests.programs.toy_jobs:copying", target=TOY,
+                            arguments={"source": "in", "to": "out"}, reads=reads))
         assert (found, given.read()) == (read, "" if reads else "given\n")
     assert (tmp_path / "out").read_text() == "the caller's"
     assert sorted(one.name for one in tmp_path.iterdir()) == ["given", "in", "out"]
@@ -218,9 +219,10 @@ def test_no_process_survives_its_parent(tmp_path):
     script = ("import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
               f"import sys; sys.path.insert(0, {str(ROOT)!r})\n"
               "from nicbed.layouts.description import Description\n"
-              "from nicbed.testbench.backends.session import run_job\n"
-              f"run_job(Description(), function='tests.programs.toy_jobs:endless', target={TOY!r}, "
-              f"arguments={{'mark': {str(mark)!r}}})")
+              "from nicbed.testbench.backends.job import Job\n"
+              "from nicbed.testbench.backends.session import perform\n"
+              "perform(Job(Description(), function='tests.programs.toy_jobs:endless', "
+              f"target={TOY!r}, arguments={{'mark': {str(mark)!r}}}))")
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):
         mark.unlink(missing_ok=True)
         parent = subprocess.Popen([sys.executable, "-c", script], stderr=subprocess.DEVNULL)
@@ -353,9 +355,8 @@ def test_waveform_is_recorded_and_changes_nothing(sim, tmp_path, request):
     if sim == "icarus":
         request.getfixturevalue("icarus")
     file = tmp_path / "waves"
-    run = run_job(Description(), sim, function="tests.programs.toy_jobs:delays",
-                  arguments={"count": 20},
-                  target=TOY, wave=file)
+    run = perform(Job(Description(), sim, function="tests.programs.toy_jobs:delays",
+                      arguments={"count": 20}, target=TOY, wave=file))
     assert run == toy(count=20)
     assert file.stat().st_size > 500
 
@@ -377,7 +378,7 @@ def test_a_failing_build_says_nothing_of_what_was_made_for_it(tmp_path):
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
         with pytest.raises(RuntimeError, match="half-way"):
-            run_job(DEFAULT, function="tests.programs.toy_jobs:delays",
-                    target="tests.models.toy_target:make_half")
+            perform(Job(DEFAULT, function="tests.programs.toy_jobs:delays",
+                        target="tests.models.toy_target:make_half"))
         warnings.warn("created but never used", UnusedElaboratable, stacklevel=1)
     assert not said

@@ -20,6 +20,7 @@ from nicbed.testbench.results import document as files
 from nicbed.testbench.results import plots
 from nicbed.testbench.results.tables import console
 from nicbed.testbench.testbed.bed import Testbed
+from nicbed.testbench.testbed.options import Options
 from nicbed.testbench.testbed.result import Result
 
 from tests.labs.model import ModelLab
@@ -200,7 +201,7 @@ def test_bandwidth_by_number_of_nics(layer: str, overrides: tuple[str, ...],
      "node.nics = 2: layer tcp drives nodes with one NIC"),
 ])
 def test_what_needs_nodes_with_one_nic_says_why(call: Any, told: str) -> None:
-    with Testbed(overrides=["node.nics=2"]) as bed, pytest.raises(UserError) as error:
+    with Testbed(options=Options(["node.nics=2"])) as bed, pytest.raises(UserError) as error:
         call(bed)
     assert str(error.value).startswith(told) and "\n" not in str(error.value)
 

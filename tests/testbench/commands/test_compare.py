@@ -4,12 +4,14 @@ import asyncio
 import json
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
 from nicbed.testbench import benches
 from nicbed.testbench.benches.common.headline import Headline, Series
 from nicbed.testbench.commands import compare
+from nicbed.testbench.commands.options import RunOptions
 from nicbed.testbench.errors import UserError
 from nicbed.testbench.results import comparison
 from nicbed.testbench.testbed.bed import Testbed
@@ -33,9 +35,10 @@ def compared(monkeypatch, tmp_path, capsys):
     monkeypatch.setattr(Testbed, "measure", measure)
     monkeypatch.setenv("COLUMNS", "160")
 
-    def run(*nics: str, benches: str = "rtt", layer: str | None = "am", **options):
-        chosen = {"overrides": (), "nodes": None, "sim": "verilator", "limit": None, **options}
-        compare.run_compare(nics, benches, layer=layer, out=tmp_path, **chosen)
+    def run(*nics: str, benches: str = "rtt", layer: str | None = "am", axes: Sequence[str] = (),
+            **options):
+        compare.run_compare(nics, benches, RunOptions(layer=layer, out=tmp_path, **options),
+                            axes=axes)
         text = capsys.readouterr().out
         path = text.splitlines()[-1]
         return json.loads(open(path).read()), text, sorted(one.name for one in tmp_path.iterdir())

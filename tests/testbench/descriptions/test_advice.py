@@ -6,6 +6,7 @@ import pytest
 from nicbed.layouts import fabric
 from nicbed.layouts.description import Description
 from nicbed.rtl.fabric.link import Link
+from nicbed.testbench.backends.job import Job
 from nicbed.testbench.backends.session import run_job
 from nicbed.testbench.benches.am.logp import issues
 from nicbed.testbench.commands.output import Terminal
@@ -18,6 +19,7 @@ from nicbed.testbench.descriptions.advice import (
 )
 from nicbed.testbench.descriptions.load import for_layer, load
 from nicbed.testbench.testbed.bed import Testbed
+from nicbed.testbench.testbed.options import Options
 
 from tests.programs import via_ideal_jobs
 
@@ -100,13 +102,13 @@ def test_a_time_out_shorter_than_a_round_trip_is_said() -> None:
 
 
 def test_what_takes_long_is_said_before_it_does(monkeypatch, capsys) -> None:
-    monkeypatch.setattr("nicbed.testbench.testbed.bed.run_job",
-                        lambda *_, limit, **__: {"limit": limit})
+    monkeypatch.setattr("nicbed.testbench.testbed.bed.perform",
+                        lambda job, **_: {"limit": job.limit})
     monkeypatch.setattr("nicbed.testbench.testbed.bed.built_simulator", lambda *_, **__: None)
 
     def job(description: Description, limit: int | None = None) -> dict[str, int]:
-        bed = Testbed(description, limit=limit, listener=Terminal())
-        return bed.job("", {}, label="logp")
+        bed = Testbed(description, limit=limit, options=Options(listener=Terminal()))
+        return bed.job(Job(description, function=""), label="logp")
 
     far = described(latency=20000)
     assert job(far, 7) == {"limit": 7}

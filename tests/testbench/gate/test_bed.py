@@ -41,8 +41,8 @@ class FakeBed:
 
     description = Description()
 
-    def __init__(self, nic: str = "default", *, overrides=(), nodes=None, **options) -> None:
-        self.made = nic, tuple(overrides), nodes, options
+    def __init__(self, nic: str = "default", *, nodes=None, options=None) -> None:
+        self.made = nic, nodes, options
         self.asked: list[str] = []
         self.closed = False
 
@@ -61,8 +61,8 @@ class FakeBed:
         self.asked.append(f"{name} {layer} {knobs}")
         return SimpleNamespace(document={})
 
-    def job(self, function, parameters, **_):
-        self.asked.append(f"job {parameters}")
+    def job(self, wanted, **_):
+        self.asked.append(f"job {wanted.arguments}")
         return {}
 
     def close(self):

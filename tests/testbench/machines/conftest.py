@@ -15,11 +15,11 @@ def jobs(monkeypatch, tmp_path) -> list[Any]:
     """The jobs that were measured, each in the functional model in place of a simulator."""
     done: list[Any] = []
 
-    def run_job(description: Any, sim: str, *, function: str, arguments: Any, **_: Any
-                ) -> Sequence[Any]:
-        done.extend(arguments["jobs"])
-        return asyncio.run(measured.in_simulator(ModelLab(description), arguments["jobs"]))
+    def perform(job: Any, **_: Any) -> Sequence[Any]:
+        done.extend(job.arguments["jobs"])
+        return asyncio.run(measured.in_simulator(ModelLab(job.description),
+                                                 job.arguments["jobs"]))
 
     monkeypatch.setenv("NICBED_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr("nicbed.testbench.backends.session.run_job", run_job)
+    monkeypatch.setattr("nicbed.testbench.backends.session.perform", perform)
     return done

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from nicbed import UserError
 from nicbed.testbench.commands.optimise import run_optimise
+from nicbed.testbench.commands.options import RunOptions, SearchOptions
 from nicbed.testbench.optimise import Search, Trials, carried_out, optimise, searched
 from nicbed.testbench.optimise.file import read
 from nicbed.testbench.optimise.front import unbeaten
@@ -118,8 +119,8 @@ def test_the_seed_says_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     one = files.text(dict(tried(trials=18).document))
     assert files.text(dict(tried(Made(backwards=True), trials=18).document)) == one
     assert files.text(dict(tried(trials=18, seed=2).document)) != one
-    monkeypatch.setattr(Testbed, "job", lambda *_, description, **__: figures(
-        Testbed(description, store=None).benchmark("rtt")))
+    monkeypatch.setattr(Testbed, "job", lambda bed, job, **_: figures(
+        Testbed(job.description, store=None).benchmark("rtt")))
     monkeypatch.setattr(nic, "measure", lambda description, _: figures(
         Testbed(description, store=None).wanted(["area"])["area"]))
     for workers, store in ((1, None), (3, Store(tmp_path)), (2, Store(tmp_path))):
@@ -137,11 +138,11 @@ def test_an_interrupted_search_goes_on_where_it_was(tmp_path: Path, monkeypatch:
     jobs: list[Any] = []
     stop = [9]
 
-    def job(*_: Any, description: Any, **__: Any) -> Any:
+    def job(bed: Testbed, wanted: Any, **_: Any) -> Any:
         if len(jobs) == stop[0]:
             raise KeyboardInterrupt
-        jobs.append(description)
-        return figures(Testbed(description, store=None).benchmark("rtt"))
+        jobs.append(wanted.description)
+        return figures(Testbed(wanted.description, store=None).benchmark("rtt"))
 
     monkeypatch.setattr(Testbed, "job", job)
     options: Any = {"vary": {**FEW, "nic.mtu": "256,512"}, "minimise": GOALS[:1], "trials": 18}
@@ -419,11 +420,10 @@ def test_a_search_file(tmp_path: Path) -> None:
 
 
 def test_the_command_writes_and_prints(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    run_optimise(None, vary=["link.latency=4:64:*2", "nic.send_fifo=4096,8192"], minimise=GOALS,
-                 maximise=(), constraints=["area.lut < 800 or link.latency < 8",
-                                           "nic.send_fifo > 64 * link.latency"], trials=None,
-                 seed=None, nic=None, overrides=(), nodes=None, layer=None, sim="verilator",
-                 limit=None, workers=2, fresh=False, out=tmp_path, executor=Made(fails=[16]))
+    asked = SearchOptions(vary=["link.latency=4:64:*2", "nic.send_fifo=4096,8192"], minimise=GOALS,
+                          constraints=["area.lut < 800 or link.latency < 8",
+                                       "nic.send_fifo > 64 * link.latency"])
+    run_optimise(None, asked, RunOptions(out=tmp_path), Made(fails=[16]))
     out = capsys.readouterr().out
     assert "The front: no other trial beats these" in out
     assert ("9 trials of 9 points; 3 miss a condition; 2 failed; the conditions exclude 1 point"
@@ -441,10 +441,8 @@ def test_the_command_writes_and_prints(tmp_path: Path, capsys: pytest.CaptureFix
 
 def test_the_command_says_that_no_trial_fulfils_all_conditions(
         tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    given: dict[str, Any] = dict.fromkeys(("trials", "seed", "nic", "nodes", "layer", "limit"))
-    run_optimise(None, vary=["link.latency=4"], minimise=GOALS, maximise=(),
-                 constraints=["area.lut < 0"], overrides=(), sim="verilator", workers=1,
-                 fresh=False, out=tmp_path, executor=Made(), **given)
+    asked = SearchOptions(vary=["link.latency=4"], minimise=GOALS, constraints=["area.lut < 0"])
+    run_optimise(None, asked, RunOptions(workers=1, out=tmp_path), Made())
     told = capsys.readouterr().out
     assert told.startswith("No trial fulfils all conditions\n")
     assert "1 trial of 1 point; 1 misses a condition" in told

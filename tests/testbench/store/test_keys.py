@@ -5,6 +5,7 @@ from importlib import metadata
 import pytest
 from nicbed import Testbed
 from nicbed.testbench.store import keys
+from nicbed.testbench.testbed.options import Options
 
 
 @pytest.fixture
@@ -55,7 +56,7 @@ def test_an_area_depends_on_what_is_synthesised_alone(bed, monkeypatch) -> None:
     assert keys.key(wanted) != area and keys.key(rtt) == cycles
     monkeypatch.undo()
     for knob, value, same in (("cpu.call", 7, True), ("nic.processor", "picorv32", False)):
-        with Testbed(store=None, overrides=[f"{knob}={value}"]) as other:
+        with Testbed(store=None, options=Options([f"{knob}={value}"])) as other:
             assert (keys.key(other.wanted(["area"])["area"]) == area) == same, knob
 
 

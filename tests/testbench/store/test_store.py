@@ -20,6 +20,7 @@ from nicbed.testbench.store import Store, Trouble, key, standard
 from nicbed.testbench.store.store import age
 from nicbed.testbench.store.upkeep import Kept, kept, parse_age, parse_size, prune, verify
 from nicbed.testbench.testbed.listener import Listener
+from nicbed.testbench.testbed.options import Options
 
 from tests.testbench.test_cli import nicbed
 
@@ -136,7 +137,7 @@ def test_experiments_and_boards_are_measured_always(bed: Counted, tmp_path: Path
     for _ in range(2):
         bed.experiment(file)
     assert bed.jobs == 2 and not bed.store.entries()
-    assert not Testbed(sim="board", port="/dev/x").benchmark("rtt").pure
+    assert not Testbed(sim="board", options=Options(port="/dev/x")).benchmark("rtt").pure
     assert bed.benchmark("rtt").pure
 
 

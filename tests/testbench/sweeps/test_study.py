@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from nicbed import UserError
 from nicbed.testbench.benches import BENCHES
+from nicbed.testbench.commands.options import RunOptions, SweepOptions
 from nicbed.testbench.commands.sweep import run_sweep
 from nicbed.testbench.optimise import optimise
 from nicbed.testbench.results.plots import render
@@ -112,7 +113,7 @@ def test_methods() -> None:
         (4, 6), (4, 12), (8, 6), (8, 12)]
     assert [tuple(one.values()) for one in plan(both, method="zip").points] == [(4, 6), (8, 12)]
     given = [{"link.latency": 4}, {"cpu.call": 12}]
-    assert list(plan({}, method="list", given=given).points) == given
+    assert list(plan({}, method="list", points=given).points) == given
     free = {"link.latency": "0:999", "cpu.call": "0:999"}
     for method in ("random", "lhs"):
         found = [plan(free, method=method, points=20, seed=seed).points for seed in (1, 1, 2)]
@@ -464,7 +465,7 @@ class Jobs:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.latencies: list[int] = []
         self.failing: dict[int, BaseException] = {}
-        monkeypatch.setattr(Testbed, "job", lambda bed, *_, description, **__: self(description))
+        monkeypatch.setattr(Testbed, "job", lambda bed, job, **_: self(job.description))
 
     def __call__(self, description: Any) -> Any:
         latency = description.link.latency
@@ -490,16 +491,14 @@ def test_an_interrupted_study_goes_on_where_it_was(monkeypatch: pytest.MonkeyPat
 
 def test_the_limit_of_a_study_file_holds(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     limits = []
-    monkeypatch.setattr(Testbed, "job", lambda bed, *_, description, **__: (
+    monkeypatch.setattr(Testbed, "job", lambda bed, *_, **__: (
         limits.append(bed.limit), {"results": {"words": {"1": {"rtt": 1, "legs": []}}}})[1])
     monkeypatch.setenv("NICBED_STORE", "none")
     file = tmp_path / "study.toml"
     file.write_text('bench = ["rtt"]\nlimit = 900\n[vary]\n"link.latency" = [4]\n[metrics]\n'
                     'rtt = "rtt:results.words.1.rtt"\n')
     for limit in (None, 500):
-        run_sweep(file, vary=(), benches=None, method=None, points=None, seed=1, constraints=(),
-                  metrics=(), front=None, nic=None, overrides=(), nodes=None, layer=None,
-                  sim="verilator", limit=limit, workers=1, fresh=False, out=tmp_path)
+        run_sweep(file, SweepOptions(seed=1), RunOptions(limit=limit, workers=1, out=tmp_path))
     assert limits == [900, 500]
 
 
@@ -508,11 +507,8 @@ def test_the_seed_of_the_command_stands_in_place_of_the_file(tmp_path: Path) -> 
     file.write_text('bench = ["rtt"]\nmethod = "lhs"\npoints = 5\nseed = 3\n'
                     '[vary]\n"link.latency" = "4:64"\n')
     assert read(file, seed=None) == read(file) == read(file, seed=3) != read(file, seed=4)
-    given: dict[str, Any] = dict.fromkeys(("benches", "method", "points", "front", "nic", "nodes",
-                                           "layer", "limit"))
     executor = Sums()
-    run_sweep(file, vary=(), constraints=(), metrics=(), overrides=(), seed=4, sim="verilator",
-              workers=1, fresh=False, out=tmp_path, executor=executor, **given)
+    run_sweep(file, SweepOptions(seed=4), RunOptions(out=tmp_path), executor)
     assert sorted(one.wanted.description.link.latency for one in executor.done) == sorted(
         one["link.latency"] for one in read(file, seed=4).points)
 
@@ -526,11 +522,10 @@ def test_a_failure_of_a_worker_is_a_row(monkeypatch: pytest.MonkeyPatch, tmp_pat
 
 
 def test_the_command_writes_and_prints(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    run_sweep(None, vary=["link.latency=4,8", "cpu.call=6,7"], benches="rtt", method=None,
-              points=None, seed=1, constraints=["link.latency + cpu.call < 15"],
-              metrics=["rtt=rtt:results.words.1.rtt"], front=("rtt", "rtt"), nic=None,
-              overrides=(), nodes=None, layer=None, sim="verilator", limit=None, workers=2,
-              fresh=False, out=tmp_path, executor=Sums(fails=[8]))
+    asked = SweepOptions(vary=["link.latency=4,8", "cpu.call=6,7"], benches="rtt",
+                         constraints=["link.latency + cpu.call < 15"],
+                         metrics=["rtt=rtt:results.words.1.rtt"], front=("rtt", "rtt"))
+    run_sweep(None, asked, RunOptions(out=tmp_path), Sums(fails=[8]))
     out = capsys.readouterr().out
     assert "3 points" in out and "1 point is excluded by the constraints" in out
     assert "link.latency=8, cpu.call=6: at cycle 7: nothing goes" in out
@@ -550,10 +545,9 @@ def test_conflicts_are_told_before_anything_runs(tmp_path: Path,
             yield from super().outcomes(tasks)
 
     executor = Looking()
-    run_sweep(None, vary=["nic.receive_ring=4,5"], benches="rtt", method=None, points=None, seed=1,
-              constraints=(), metrics=["rtt=rtt:results.words.1.rtt"], front=None, nic=None,
-              overrides=(), nodes=None, layer=None, sim="verilator", limit=None, workers=2,
-              fresh=False, out=tmp_path, executor=executor)
+    asked = SweepOptions(vary=["nic.receive_ring=4,5"], benches="rtt",
+                         metrics=["rtt=rtt:results.words.1.rtt"])
+    run_sweep(None, asked, RunOptions(out=tmp_path), executor)
     assert executor.told.splitlines()[-1] == "nicbed: 1 of 2 points is left"
 
 

@@ -33,14 +33,14 @@ def test_gates_writes_the_netlist_that_sim_gates_runs(monkeypatch, tmp_path, cap
         build(tmp_path)
         return tmp_path
 
-    def run_job(description, sim, **_):
-        board_build.build_board(description, gates=sim == "gates")
+    def perform(job, **_):
+        board_build.build_board(job.description, gates=job.sim == "gates")
         raise UserError("built")
 
     monkeypatch.setattr(gates, "board_gates", board_gates)
     monkeypatch.setattr(board_build.cache, "entry", entry)
     monkeypatch.setattr(board_build, "compile_board", lambda *_: None)
-    monkeypatch.setattr("nicbed.testbench.testbed.bed.run_job", run_job)
+    monkeypatch.setattr("nicbed.testbench.testbed.bed.perform", perform)
     chosen = ["--layer", "via", "--set", "link.latency=9"]
     experiment = Path(__file__).parents[2] / "programs" / "short_logp.py"
     monkeypatch.setattr(sys, "argv", ["nicbed", "run", str(experiment), "--sim", "gates", *chosen])

@@ -15,6 +15,7 @@ from nicbed.testbench.backends import kept
 from nicbed.testbench.descriptions.load import for_layer
 from nicbed.testbench.lab import Run
 from nicbed.testbench.simulators.simulator import same_simulator
+from nicbed.testbench.testbed.options import Options
 from nicbed.testbench.timeline.reading import read
 
 from tests.programs import short_logp
@@ -156,6 +157,7 @@ def test_an_experiment_and_an_app(bed: Testbed) -> None:
     (lambda bed: bed.run(processes, layer="vai"), "no layer is called vai"),
     (lambda bed: bed.run(processes, layer="gm"), "nic.processor = none: layer gm is firmware"),
     (lambda bed: Testbed(lnk={"latency": 1}), "lnk.latency: no knob is called"),
+    (lambda bed: Testbed(fresh=True), r"fresh: is given as options=Options\(fresh=…\)"),
     (lambda bed: Testbed(link=4), "link = 4: must be knobs and values"),
     (lambda bed: Testbed("nowhere"), "nowhere: no such NIC description"),
     (lambda bed: Testbed(sim="vcs"), "no simulator is called vcs"),
@@ -263,7 +265,7 @@ def test_a_simulator_is_built_while_building_is_held(monkeypatch: pytest.MonkeyP
             held.append(building.locked())
 
     monkeypatch.setattr("nicbed.testbench.testbed.bed.built_simulator", Built)
-    with Testbed(store=None, building=building) as bed:
+    with Testbed(store=None, options=Options(building=building)) as bed:
         bed._simulator(bed.description, None)
     assert held == [True] and not building.locked()
 

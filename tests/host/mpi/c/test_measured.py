@@ -8,6 +8,7 @@ from nicbed.host.mpi.c import c_program, compile_program
 from nicbed.host.mpi.python import python_program
 from nicbed.testbench.errors import UserError
 from nicbed.testbench.testbed.bed import Testbed
+from nicbed.testbench.testbed.mpi_program import MpiProgram
 
 from tests.models.target import Model
 from tests.programs.mpi import LIMIT, describe
@@ -75,11 +76,11 @@ def test_a_loop_that_waits_for_time_ends(tmp_path: Path) -> None:
 def test_the_result_says_so(tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text("from mpi4py import MPI\n")
     with Testbed(sim="model", nodes=2, store=None) as bed:
-        result = bed.measure(bed.mpi_program([tmp_path / "a.py"], work=tmp_path,
-                                             compute="measured"))
+        result = bed.measure(bed.mpi_program(MpiProgram([tmp_path / "a.py"], compute="measured"),
+                                             work=tmp_path))
         assert any("CPU time" in note for note in result.document["notes"])
         assert result.document["parameters"]["compute"] == "measured"
-        plain = bed.mpi_program([tmp_path / "a.py"], work=tmp_path)
+        plain = bed.mpi_program(MpiProgram([tmp_path / "a.py"]), work=tmp_path)
         assert not plain.remarks and "compute" not in plain.parameters
         with pytest.raises(UserError, match="--compute whole: for a program of MPI there is measu"):
-            bed.mpi_program([tmp_path / "a.py"], work=tmp_path, compute="whole")
+            bed.mpi_program(MpiProgram([tmp_path / "a.py"], compute="whole"), work=tmp_path)

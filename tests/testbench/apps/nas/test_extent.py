@@ -4,6 +4,7 @@ import pytest
 from nicbed import Testbed
 from nicbed.host.apps.nas.kernels import KERNELS, get
 from nicbed.testbench.apps.nas import extent
+from nicbed.testbench.testbed.options import Options
 
 CHOSEN = {"is": 2, "ep": 0, "cg": 2, "mg": 0, "ft": 1, "lu": 9, "sp": 4, "bt": 3}
 """Of class A on 4 nodes, as docs/how-to/nas.md has it; 0: all."""
@@ -49,6 +50,6 @@ def test_keys_are_ranked_though_computation_is_charged():
     ("via", "verilator", "charged", True), ("via", "icarus", "charged", False),
     ("tcp", "verilator", "charged", False), ("via", "verilator", "whole", False)])
 def test_a_time_is_told_only_where_it_was_calibrated(channel, sim, compute, known):
-    found = Testbed(overrides=[f"mpi.channel={channel}"], nodes=4, sim=sim, store=None).program(
-        "cg", **{"class": "A", "compute": compute}).outlook
+    bed = Testbed(nodes=4, sim=sim, store=None, options=Options([f"mpi.channel={channel}"]))
+    found = bed.program("cg", **{"class": "A", "compute": compute}).outlook
     assert ("of CPU time" in found) == known and "messages of" in found

@@ -14,12 +14,14 @@ from nicbed.host.apps.nas.kernels import get
 from nicbed.host.mpi import ErrorClass, MpiError
 from nicbed.layouts.description import Description
 from nicbed.testbench.apps.nas import changes, extent, worth, worth_report
+from nicbed.testbench.commands.options import RunOptions
 from nicbed.testbench.commands.worth import run_worth
 from nicbed.testbench.descriptions import load
 from nicbed.testbench.errors import UserError
 from nicbed.testbench.lab import apply_settings
 from nicbed.testbench.results.document import plain
 from nicbed.testbench.results.plots import render
+from nicbed.testbench.testbed.options import Options
 from rich.console import Console
 
 from tests.labs.model import ModelLab
@@ -204,8 +206,8 @@ def test_what_is_interrupted_goes_on_where_it_was(lab, monkeypatch, tmp_path, en
     one piece."""
     asked = []
 
-    def job(bed, function, arguments, **options):
-        part = arguments["parameters"]["part"]
+    def job(bed, wanted, **_):
+        part = wanted.arguments["parameters"]["part"]
         asked.append(part)
         if len(asked) == ends + 1:
             raise KeyboardInterrupt
@@ -214,8 +216,7 @@ def test_what_is_interrupted_goes_on_where_it_was(lab, monkeypatch, tmp_path, en
     def compare(store):
         monkeypatch.setenv("NICBED_STORE", str(tmp_path / store))
         out = tmp_path / f"{store}-files"
-        run_worth(["default", "via-kernel"], "ep,cg", size="S", overrides=[], nodes=4, layer=None,
-                  sim="verilator", out=out, limit=None)
+        run_worth(["default", "via-kernel"], "ep,cg", RunOptions(nodes=4, out=out), size="S")
         return [path.read_bytes() for path in sorted(out.glob("*.json"))]
 
     monkeypatch.setattr(Testbed, "job", job)
@@ -252,7 +253,7 @@ def test_what_is_worth_nothing_has_a_spread():
 def test_the_outlook_is_of_all_kernels_and_settings():
     """Not of the one whose measurement it was made of."""
     def outlook(*names, size="A", sim="verilator", **overrides):
-        bed = Testbed(overrides=[f"mpi.{key}={value}" for key, value in overrides.items()],
+        bed = Testbed(options=Options([f"mpi.{key}={value}" for key, value in overrides.items()]),
                       nodes=4, sim=sim, store=None)
         like = bed.program("is", **{"class": size})
         return worth.measurements(like, names, size)[worth.COSTS].outlook
