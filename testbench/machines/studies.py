@@ -217,10 +217,12 @@ def chosen(wanted: str | None, *, long: bool = False) -> list[tuple[Study, list[
     """
     if wanted is None:
         return [(study(name), _tables(study(name), long)) for name in names()]
+    table: str | None
     if path := _PATH.fullmatch(wanted):
         name, table = path[1], path[2]
     else:
-        name, table = (*wanted.split("/", 1), None)[:2]
+        name, slash, rest = wanted.partition("/")
+        table = rest if slash else None
     found = study(name)
     if table is None:
         return [(found, _tables(found, long))]
@@ -305,11 +307,11 @@ def _figure(where: str, machine: str, name: str, row: Any, needs: str,
     if use not in USES:
         raise UserError(f"{where}: use = {use!r}: must be {' or '.join(USES)}")
     published = row.get("published")
-    ends = published if isinstance(published, list) else [published, published]
+    ends: list[Any] = published if isinstance(published, list) else [published, published]
     if len(ends) != 2 or not all(isinstance(one, (int, float)) for one in ends):
         raise UserError(f"{where}: published = {published!r}: must be a number, or a range "
                         "[1.9, 2.1]")
-    low, high = ends
+    low, high = (float(one) for one in ends)
     unit = row.get("unit", "")
     if name in own:
         unit = own[name].unit
@@ -317,5 +319,5 @@ def _figure(where: str, machine: str, name: str, row: Any, needs: str,
         unit = quantity(name, where).unit
     elif name in QUANTITIES:
         unit = QUANTITIES[name].unit
-    return Figure(machine, name, unit, float(low), float(high), use, needs,
+    return Figure(machine, name, unit, low, high, use, needs,
                   own[name].title if name in own else "")

@@ -72,7 +72,9 @@ class ModelProcessor:
         self.model = nic.model
         self.memory = bytearray(description.processor.memory)
         self.core = Core(self.memory, self.outside)
-        self.cpi = description.core.cycles * description.processor.clock_divider
+        core = description.core
+        assert core is not None
+        self.cpi = core.cycles * description.processor.clock_divider
         self.depth = description.processor.doorbell_queue
         self.host_bytes = (description.memory.bytes
                            if description.processor.host_access == "uncached" else 0)
