@@ -5,7 +5,7 @@ from typing import Any, Self
 
 from pydantic import ModelWrapValidatorHandler, ValidationInfo, model_validator
 
-from ..doors import LAYERS, NICS, Named, NicDesign
+from ..doors import CORES, LAYERS, NICS, Core, Named, NicDesign
 from ..fabric import graph_of
 from ..packet import HEADER_BYTES
 from .declared import Declared
@@ -153,6 +153,11 @@ class Description(Declared):
     def design(self) -> NicDesign:
         """The NIC design that ``nic.design`` names."""
         return NICS.get(self.nic.design)
+
+    @property
+    def core(self) -> Core | None:
+        """The core of the NIC processor that ``nic.processor`` names; None without a processor."""
+        return None if self.nic.processor == "none" else CORES.get(self.nic.processor)
 
     def with_(self, values: Mapping[str, Any]) -> "Description":
         """The description with other ``values`` of knobs, by dotted name. A path is relative to the

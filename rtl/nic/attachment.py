@@ -49,8 +49,8 @@ takes a line of it for writing, on the memory bus. No bytes: nothing is watched.
 
 
 class Attachment(wiring.Component):
-    """A block that is attached to the NIC beside its rings. It has packets of its own, registers,
-    windows and pages in the NIC's PIO window.
+    """Base of what is attached to the NIC beside its rings: it has packets, registers, windows and
+    pages of its own.
 
     A subclass sets the class attributes and elaborates.
 

@@ -240,7 +240,7 @@ class _Given(Allocator):
         return address
 
     def has(self, address: int, size: int) -> bool:
-        """Whether all of these bytes were given."""
+        """Tells whether all of these bytes were given."""
         at = bisect_right(self._ends, (address, self.size)) - 1
         return at >= 0 and address + size <= self._ends[at][1]
 

@@ -53,7 +53,7 @@ class NicPorts:
         self.shared = False
 
     def values(self, port: str) -> str:
-        """What is at ``port``, in words."""
+        """Describes the content of ``port`` in words."""
         prefix = port.replace("[", "__").replace("]", "").replace(".", "__")
         found = {}
         for name in self._outputs:
@@ -63,7 +63,7 @@ class NicPorts:
             if layout is None:
                 found[name[len(prefix):].lstrip("_").replace("__", ".") or prefix] = value
                 continue
-            for field, place in data.Layout.cast(layout):
+            for field, place in iter(data.Layout.cast(layout)):  # type: ignore[call-overload]
                 found[str(field)] = value >> place.offset & (1 << place.width) - 1
         return ", ".join(f"{name} = {value:#x}" for name, value in found.items())
 
@@ -87,7 +87,7 @@ class NicPorts:
         self.log.append((self.now, port, value))
 
     def bus_for(self, who: object, asks: int | bool) -> bool:
-        """Whether the bus is free for ``who``, and its from now on if it ``asks``."""
+        """Tells whether the bus is free for ``who``, and its from now on if it ``asks``."""
         if not self.shared:
             return True
         if self._owner is None and asks:

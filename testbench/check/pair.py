@@ -20,7 +20,7 @@ _KEPT = ("cycle", "node", "timing", "own")
 
 
 class Fields:
-    """Where each port of a NIC lies in the vector of its inputs or outputs, and the layouts of
+    """The place of each port of a NIC in the vector of its inputs or outputs, and the layouts of
     those that are structures."""
 
     def __init__(self, ports: list[tuple[str, int]], layouts: Mapping[str, Any] | None = None

@@ -1,4 +1,4 @@
-"""What a check found: a line for each rule, and what the ports of the NIC have done."""
+"""The report of a check: a line for each rule, and the work of the NIC's ports."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ PASSED, FAILED, NOT_CHECKED = "passed", "failed", "not checked"
 
 @dataclass(frozen=True)
 class Finding:
-    """How a rule fared: "passed", "failed" or "not checked", and why."""
+    """The result of a rule: "passed", "failed" or "not checked", and why."""
 
     rule: str
     verdict: str
@@ -102,7 +102,7 @@ def _transfer(transfer: tuple[int, str, int] | None) -> str:
 
 
 def latencies(outcome: Outcome) -> list[tuple[str, str]]:
-    """What one short frame took: steps, and cycles."""
+    """The steps of one short frame, and their cycles."""
     sender, receiver = outcome.spans
     write = sender["pio.write"][2]
     tx, rx = sender["link.tx"], receiver["link.rx"]

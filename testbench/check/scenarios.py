@@ -39,7 +39,7 @@ class Scenario:
     few: bool = True
 
     def programs(self, description: Description) -> Programs:
-        """What the nodes do."""
+        """The actions of the nodes."""
         mtu = description.nic.mtu
         if self.kind == "registers":
             return traffic.registers(description.design.registers_of(description), self.how.seed)

@@ -1,4 +1,4 @@
-"""What stands around a NIC in a check: host memory behind its DMA ports, and links."""
+"""The surroundings of a NIC in a check: host memory behind its DMA ports, and links."""
 
 import random
 from collections import deque
@@ -15,7 +15,7 @@ __all__ = ["DmaPort", "Stalls", "Wire"]
 
 
 class Stalls:
-    """Whether a cycle is a stall: at random with ``probability``, or in all cycles but one of each
+    """The stalls of a side: cycles at random with ``probability``, or all but one of each
     ``every``."""
 
     def __init__(self, seed: str, probability: float = 0.0, every: int = 1) -> None:

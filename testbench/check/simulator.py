@@ -36,7 +36,7 @@ LIMIT = 1800
 
 
 def has_icarus() -> bool:
-    """Whether Icarus Verilog is installed."""
+    """Tells whether Icarus Verilog is installed."""
     return bool(shutil.which("iverilog") and shutil.which("vvp"))
 
 
@@ -51,7 +51,7 @@ class Simulator:
 
     def run(self, name: str, scenarios: Sequence[Scenario],
             tell: Callable[[str, int, int], None]) -> list[Outcome]:
-        """What ``scenarios`` found on the simulator ``name``, "verilator" or "icarus".
+        """Returns the outcome of ``scenarios`` on the simulator ``name``, "verilator" or "icarus".
 
         Raises
         ------

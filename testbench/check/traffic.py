@@ -1,4 +1,4 @@
-"""What the programs of a check do: frames of every length both ways, and registers."""
+"""The traffic of a check: frames of every length both ways, and registers."""
 
 import random
 from collections import Counter

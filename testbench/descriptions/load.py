@@ -17,14 +17,14 @@ from ...layouts.doors import LAYERS, NICS, Layer, NicDesign
 from ...layouts.doors.lazy import resolved
 from ..errors import UserError, nearest
 
-__all__ = ["DEFAULT", "FIT", "check_name", "difference", "find", "fit_table", "for_layer", "load",
-           "names", "parse_set"]
+__all__ = ["DEFAULT", "FIT", "acquaint", "check_name", "difference", "find", "fit_table",
+           "for_layer", "load", "names", "parse_set"]
 
 DEFAULT = "default"
 FIT = "fit"
 _START = Description()
-_PLUGS = tuple(f"{knob.name}=" for knob in knobs() if knob.at is not None)
-"""Overrides that name objects, which bring knobs along."""
+_PLUGS = frozenset(knob.name for knob in knobs() if knob.at is not None)
+"""Knobs that name objects, which bring knobs along."""
 _FOLDER = Path(__file__).resolve().parents[2] / "nics"
 _FOLDERS = (_FOLDER, _FOLDER / "machines")
 
@@ -67,19 +67,46 @@ def load(nic: str | Description = DEFAULT, overrides: Iterable[str] = (),
     UserError
         The file, a key, a value or a combination of values is wrong.
     """
-    if isinstance(nic, Description):
-        draft, start = Draft(dict(nic), "description"), nic
-    else:
-        table = _read(nic)
-        table.pop(FIT, None)
-        draft, start = Draft(table, nic, find(nic).resolve().parent), _START
-    for text in sorted(overrides, key=lambda text: not text.startswith(_PLUGS)):
+    draft, start = _draft(nic)
+    for text in sorted(overrides, key=lambda text: not _plugs(text)):
         draft.set(*parse_set(text), "--set")
     for name, value in (changes or {}).items():
         draft.set(name, value, "set")
     if nodes is not None:
         draft.set("fabric.nodes", nodes, "--nodes")
     return start.remade(draft)
+
+
+def _plugs(text: str) -> bool:
+    """Whether an override names an object."""
+    return text.partition("=")[0].strip() in _PLUGS
+
+
+def _draft(nic: str | Description) -> tuple[Draft, Description]:
+    """``nic`` to be changed, and the description whose place it takes."""
+    if isinstance(nic, Description):
+        return Draft(dict(nic), "description"), nic
+    table = _read(nic)
+    table.pop(FIT, None)
+    return Draft(table, nic, find(nic).resolve().parent), _START
+
+
+def acquaint(nic: str | Description, overrides: Iterable[str] = (), layer: str | None = None
+             ) -> None:
+    """Load what is from outside in ``nic``, ``overrides`` and ``layer``, so that the names of its
+    knobs are known.
+
+    Raises
+    ------
+    UserError
+        Something is not there, or cannot be loaded.
+    """
+    draft, _ = _draft(nic)
+    for text in overrides:
+        if _plugs(text):
+            draft.set(*parse_set(text), "--set")
+    if layer is not None and LAYERS.is_path(layer):
+        LAYERS.get(layer)
 
 
 def fit_table(nic: str) -> dict[str, Any]:

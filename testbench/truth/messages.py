@@ -15,8 +15,8 @@ _LAST = max(Block)
 
 
 def lands(event: Event, blocks: Sequence[Block] = LANDINGS) -> bool:
-    """Whether ``event`` ends the work of one of ``blocks``, or of a block of a NIC design's own:
-    with the last such event at its receiver a message is in host memory."""
+    """Tells whether ``event`` ends the work of one of ``blocks``, or of a block of a NIC design's
+    own: with the last such event at its receiver a message is in host memory."""
     return event.kind == Kind.END and (event.block in blocks or event.block > _LAST)
 
 

@@ -114,8 +114,9 @@ def beside(sides: Sequence[Parts]) -> list[tuple[str, list[Fraction | None]]]:
 
 
 def traced(layer: str) -> bool:
-    """Tells whether round trips of ``layer`` are traced, and it has the figures of ``logp``."""
-    return _traced(LAYERS.get(layer))
+    """Tells whether round trips of ``layer`` are traced, with the figures of ``logp``. What only
+    programs run on, such as Split-C, is no layer."""
+    return (LAYERS.is_path(layer) or layer in LAYERS.names()) and _traced(LAYERS.get(layer))
 
 
 def traced_layers() -> list[str]:

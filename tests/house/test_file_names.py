@@ -108,7 +108,7 @@ def test_no_exception_is_there_in_vain() -> None:
     ("rtl/vi/send/slots.py", "SendSlots", True),
     ("rtl/vi/send/slots.py", "SendSlotsTwice", False),
     ("host/mpi/channels/gm.py", "GmChannel", True),
-    ("rtl/processor/core/picorv32.py", "PicoRv32", True)])
+    ("rtl/processor/core/picorv32/picorv32.py", "PicoRv32", True)])
 def test_tells_a_file_from_its_class(path: str, name: str, good: bool) -> None:
     assert named_after(Path(path), name) is good
 

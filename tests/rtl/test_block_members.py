@@ -73,6 +73,7 @@ from nicbed.rtl.vi.send.sent_window import SentWindow
 from nicbed.rtl.vi.send.slots import SendSlots
 from nicbed.rtl.vi.send.transmit import SendTransmit
 from nicbed.rtl.vi.send.turn import SendTurn
+from nicbed.rtl.vi.send.turn_check import TurnCheck
 from nicbed.rtl.vi.send.unacknowledged import Unacknowledged
 from nicbed.rtl.vi.translate.table_walk import TableWalk
 from nicbed.rtl.vi.translate.translation_cache import TranslationCache
@@ -124,6 +125,7 @@ BLOCKS: dict[str, Callable[[], wiring.Component]] = {
     "descriptor fetch": DescriptorFetch,
     "segment walk": SegmentWalk,
     "sender": lambda: Sender(description=DESCRIPTION),
+    "turn check": lambda: TurnCheck(window=4),
     "send turn": lambda: SendTurn(window=4, mtu=64),
     "packet pieces": PacketPieces,
     "job end": JobEnd,

@@ -6,6 +6,8 @@ In the order in which to read:
 - :mod:`.job`: Structs and signatures between the parts of the sender
 - :mod:`.fetch`: First stage of the sender: takes a queue's turn, reads its descriptor, and makes a
   job of it
+- :mod:`.turn_check`: Looks at work queues' turns: which of them give a job, and for which
+  descriptor
 - :mod:`.turn`: The fetch stage's decision: the job that follows from a work queue's turn
 - :mod:`.packet_build`: Second stage of the sender: gathers one packet's data, or completes a
   descriptor
