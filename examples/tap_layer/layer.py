@@ -43,10 +43,13 @@ class TapLayerEndpoint(Endpoint):
         node, port = self.node, self.node.port
         while not await self._frames.room():
             await self.poll()
-        port.mark(Activity.REQUEST_SEND, Kind.BEGIN, 0)
+        begin = port.mark(Activity.REQUEST_SEND, Kind.BEGIN, 0)
         port.spend(self._prices.send)
-        await self._frames.send(node.address_on(peer), self._message, max(1, self.exchange.size))
-        port.mark(Activity.REQUEST_SEND, Kind.END, 0)
+        number = await self._frames.send(node.address_on(peer), self._message,
+                                         max(1, self.exchange.size))
+        port.mark(Activity.REQUEST_SEND, Kind.END, number)
+        if port.marking:  # now the frame has a number
+            begin[3] = number
 
     async def poll(self):
         port = self.node.port

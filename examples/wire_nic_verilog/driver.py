@@ -62,7 +62,7 @@ class WireNicVerilogFrames(Frames):
         """Ask the NIC how many frames it has read."""
         self._sent += await self._port.pio_read(self._register("sent")) - self._sent & 0xFFFF
 
-    async def send(self, destination: int, address: int, length: int) -> None:
+    async def send(self, destination: int, address: int, length: int) -> int:
         if not 1 <= length <= self.mtu:
             raise ValueError(f"a frame has 1 to {self.mtu} bytes (nic.mtu), not {length}")
         node, port = self.node, self._port
@@ -76,9 +76,10 @@ class WireNicVerilogFrames(Frames):
         header = HEADER.pack(route=node.route(destination), length=length, source=node.number,
                              destination=destination, protocol=Protocol.RAW)
         # The two registers lie one behind the other: one burst on the bus.
-        await port.pio_write(self._register("send_header"), header, address,
-                             trace=node.trace_number())
+        number = node.trace_number()
+        await port.pio_write(self._register("send_header"), header, address, trace=number)
         self._posted += 1
+        return number
 
     async def drain(self) -> None:
         while self._posted != self._sent:
