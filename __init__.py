@@ -12,13 +12,18 @@ if TYPE_CHECKING:
     from .host.am import Gam
     from .host.fm import Fm
     from .host.gm import Gm
+    from .host.nic.kinds import Driver, Frame, Frames
     from .host.port.node import Node, Program
     from .host.port.port import Poll, Port, Watch
     from .host.processor import FirmwareCrash, NicProcessor
     from .host.runtime import Stuck
     from .host.via import Process, Vipl
-    from .layouts.description import Description, Knob, knobs
+    from .layouts.description import Description, Knob, Section, knobs
+    from .layouts.description.knob import cost, structure, timing
+    from .layouts.doors import Layer, NicDesign, TraceBlock
+    from .layouts.registers import Access, Register
     from .layouts.trace import Event, Mark
+    from .rtl.node.nic_side import NicSide
     from .testbench.backends.session import RunError, run_job
     from .testbench.descriptions.load import load
     from .testbench.errors import UserError
@@ -31,24 +36,31 @@ if TYPE_CHECKING:
     from .testbench.testbed.program_run import ProgramRun
     from .testbench.testbed.result import Plot, Result
 
-__all__ = ["Description", "Event", "FirmwareCrash", "Fm", "Gam", "Gm", "Knob", "Lab", "Mark",
-           "NicProcessor", "Node", "Plot", "Poll", "Port", "Process", "Program", "ProgramRun",
-           "Result", "Run", "RunError", "Stuck", "Table", "Testbed", "Trials", "UserError", "Vipl",
-           "Watch", "am", "bench", "fm", "gm", "knobs", "load", "mpi", "mpl", "optimise", "rpc",
-           "run_job", "smp", "splitc", "sweep", "tcp", "via"]
+__all__ = ["Access", "Description", "Driver", "Event", "FirmwareCrash", "Fm", "Frame", "Frames",
+           "Gam", "Gm", "Knob", "Lab", "Layer", "Mark", "NicDesign", "NicProcessor", "NicSide",
+           "Node", "Plot", "Poll", "Port", "Process", "Program", "ProgramRun", "Register", "Result",
+           "Run", "RunError", "Section", "Stuck", "Table", "Testbed", "TraceBlock", "Trials",
+           "UserError", "Vipl", "Watch", "am", "bench", "cost", "fm", "gm", "knobs", "load", "mpi",
+           "mpl", "optimise", "rpc", "run_job", "smp", "splitc", "structure", "sweep", "tcp",
+           "timing", "via"]
 
 _MODULES = ("am", "fm", "gm", "mpi", "mpl", "rpc", "smp", "splitc", "tcp", "via")
 _FROM = {
     "host.am": ["Gam"],
     "host.fm": ["Fm"],
     "host.gm": ["Gm"],
+    "host.nic.kinds": ["Driver", "Frame", "Frames"],
     "host.port.node": ["Node", "Program"],
     "host.port.port": ["Poll", "Port", "Watch"],
     "host.processor": ["FirmwareCrash", "NicProcessor"],
     "host.runtime": ["Stuck"],
     "host.via": ["Process", "Vipl"],
-    "layouts.description": ["Description", "Knob", "knobs"],
+    "layouts.description": ["Description", "Knob", "Section", "knobs"],
+    "layouts.description.knob": ["cost", "structure", "timing"],
+    "layouts.doors": ["Layer", "NicDesign", "TraceBlock"],
+    "layouts.registers": ["Access", "Register"],
     "layouts.trace": ["Event", "Mark"],
+    "rtl.node.nic_side": ["NicSide"],
     "testbench.descriptions.load": ["load"],
     "testbench.errors": ["UserError"],
     "testbench.lab": ["Lab", "Run"],

@@ -12,17 +12,14 @@ from functools import cache as once
 from importlib.metadata import version
 from pathlib import Path
 
-from ..layouts.processor import CORE_ISA
+from ..layouts.doors import CORES, DoorError
 from . import cache, tools
 from .header import c_header
 from .image import Image
 
-__all__ = ["BuildError", "CORES", "image", "main", "names", "place"]
+__all__ = ["BuildError", "image", "main", "names", "place"]
 
 HERE = Path(__file__).parent
-CORES = {core: (f"{isa}+zicsr", ("-DNICBED_MTVEC",)) if core in ("serv", "vexriscv") else (isa, ())
-         for core, isa in CORE_ISA.items()}
-"""Compiler options for each core: its instructions, and whether traps can be handled."""
 STACK_BYTES = 1024
 """Least room for the stack."""
 MEMORY = 65536
@@ -71,12 +68,25 @@ def image(name: str | Path, core: str, memory: int = MEMORY, defines: Sequence[s
     CacheError
         The cache cannot be written.
     """
-    if core not in CORES:
-        raise BuildError(f"there is no core {core!r}: nic.processor is one of {', '.join(CORES)}")
-    folder = _folder(name)
+    folder, _ = _folder(name), compiled_for(core)
     return _built(folder.name, core, memory, cache.entry(
         "firmware", [*_parts(folder, core, memory), *defines],
         lambda work: _build(folder, core, memory, work, defines)))
+
+
+def compiled_for(core: str) -> tuple[str, tuple[str, ...]]:
+    """Compiler options for ``core``: its instructions, and a macro if traps can be handled.
+
+    Raises
+    ------
+    BuildError
+        There is no such core.
+    """
+    try:
+        found = CORES.get(core)
+    except DoorError as error:
+        raise BuildError(str(error)) from None
+    return (f"{found.isa}+zicsr", ("-DNICBED_MTVEC",)) if found.traps else (found.isa, ())
 
 
 def place(name: str, core: str, memory: int) -> Path:
@@ -88,7 +98,7 @@ def _parts(folder: Path, core: str, memory: int) -> list[str]:
     """All on which an image depends."""
     base = HERE.parent
     known_as = folder.relative_to(base).as_posix() if folder.is_relative_to(base) else folder.name
-    return [known_as, core, str(memory), repr(CORES[core]),
+    return [known_as, core, str(memory), repr(compiled_for(core)),
             repr((FLAGS, LINKING, WHOLE.get(folder.name))), c_header(),
             cache.tree_hash([folder, HERE / "runtime", *_beside(folder)], _SOURCES),
             version("ziglang"), Path(__file__).read_text()]
@@ -119,7 +129,7 @@ def compiler(folder: Path, core: str, work: Path) -> list[str]:
     """The command that compiles sources of the firmware in ``folder``, without what links them.
     What is generated goes to ``work``."""
     (work / "nicbed.h").write_text(c_header())
-    mcpu, defines = CORES[core]
+    mcpu, defines = compiled_for(core)
     base = HERE.parent
     inside = folder.is_relative_to(base)
     maps = [f"-ffile-prefix-map={work}/=", f"-ffile-prefix-map={base}/=",
@@ -195,7 +205,7 @@ def main(arguments: list[str]) -> int:
     try:
         images = [image(name, core, memory)
                   for name in (names() if arguments[0] == "all" else arguments[:1])
-                  for core in (CORES if arguments[1] == "all" else arguments[1:2])]
+                  for core in (CORES.builtin if arguments[1] == "all" else arguments[1:2])]
     except (BuildError, cache.CacheError) as error:
         sys.stderr.write(f"{error}\n" + (f"{error.log}\n" if error.log else ""))
         return 2

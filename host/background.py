@@ -21,7 +21,7 @@ class Background(NamedTuple):
 
 
 def backgrounds(description: Description) -> list[Background]:
-    """What layers have started under ``description`` (:attr:`.Layer.background`)."""
+    """Programs that layers start under ``description`` (:attr:`.Layer.background`)."""
     asked = dict.fromkeys(resolved(layer.background) for layer in _layers(description)
                           if layer.background)
     return [found for ask in asked if (found := ask(description)) is not None]

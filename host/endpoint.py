@@ -33,7 +33,7 @@ class EndpointError(UserError):
 
 @dataclass(frozen=True)
 class Exchange:
-    """What all sides know before an exchange.
+    """All sides of an exchange know this beforehand.
 
     Attributes
     ----------
@@ -63,7 +63,7 @@ class Exchange:
 
     @property
     def nodes(self) -> list[int]:
-        """Who takes part."""
+        """The nodes that take part."""
         return sorted({*self.ways, *(peer for peers in self.ways.values() for peer in peers)})
 
     def to(self, node: int) -> Sequence[int]:
@@ -71,7 +71,7 @@ class Exchange:
         return self.ways.get(node, ())
 
     def of(self, node: int) -> list[int]:
-        """Who sends to ``node``."""
+        """The nodes that send to ``node``."""
         return [one for one in self.nodes if node in self.to(one)]
 
     def expected(self, node: int) -> int:
@@ -198,7 +198,7 @@ class Endpoint:
         await self.receive(times)
 
     def over(self) -> bool:
-        """Whether all that is to come by ``exchange`` has come, and all that was sent is over, as
+        """Tells whether all that ``exchange`` brings has come, and all that was sent is over, as
         far as calls have seen it."""
         return self.received >= self.exchange.expected(self.node.home)
 

@@ -12,7 +12,7 @@ from .bits import Field, Word
 from .packet import TRACE_BITS
 from .registers import Access
 
-__all__ = ["CONTROL", "CORE_ISA", "CRASH", "CRASH_WORDS", "CrashReason", "DOORBELL_ENTRY",
+__all__ = ["CONTROL", "CRASH", "CRASH_WORDS", "CrashReason", "DOORBELL_ENTRY",
            "DOORBELL_OWNER", "DOORBELL_PAGES_MAX", "DOORBELL_WORDS", "ENGINE_QUEUE",
            "ENGINE_STRIDE", "ENGINES_BASE", "Engine",
            "EngineRegister", "H2N_PLACE", "HOST_BASE", "MMIO_BASE", "MMIO_REGISTERS",
@@ -28,9 +28,6 @@ WINDOW_PAGE = 4096
 DOORBELL_PAGES_MAX = 1024
 """Doorbell pages of a NIC with a processor. They lie where those of VIs do
 (:data:`nicbed.layouts.via.DOORBELL_PAGES`, stride ``via.PAGE``)."""
-
-CORE_ISA = {"serv": "generic_rv32", "picorv32": "generic_rv32+m", "vexriscv": "generic_rv32+m"}
-"""Instruction set for which firmware is compiled, by core: the compiler's ``-mcpu``."""
 
 # --- Host registers (layouts.registers, processor_... and after) ----------------------------------
 

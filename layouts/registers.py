@@ -36,7 +36,8 @@ class Access(StrEnum):
 
 @dataclass(frozen=True)
 class Register:
-    """A register: its width in bits, what software may do, and what it means."""
+    """A register: its width in bits, what software may do, and what it means. ``acts``: a write
+    does more than to change it, so that it may read as something else."""
 
     name: str
     offset: int
@@ -44,6 +45,7 @@ class Register:
     width: int
     doc: str
     reset: int = 0
+    acts: bool = False
 
 
 class Irq(IntFlag):
@@ -63,8 +65,11 @@ class Irq(IntFlag):
 
 _RW, _RO, _W1C, _WO = Access.RW, Access.RO, Access.W1C, Access.WO
 
+_ACT = {"send_doorbell", "receive_taken", "vi_command", "cq_config", "processor_control",
+        "doorbell_words", "load_words", "load_sum"}
+
 REGISTERS = tuple(
-    Register(name, 8 * index, access, width, doc, reset)
+    Register(name, 8 * index, access, width, doc, reset, name in _ACT)
     for index, (name, access, width, doc, reset) in enumerate([
         ("id", _RO, 32, "'nicb'", 0x6263696E),
         ("node", _RO, 8, "the NIC's wire address: its node's number, where nodes have one NIC", 0),

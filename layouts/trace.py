@@ -85,7 +85,7 @@ OF_NODES = frozenset({Block.MEMORY})
 
 
 class Drop(IntEnum):
-    """Why a packet was dropped: ``arg`` of an event DROP."""
+    """Reasons for which packets are dropped: ``arg`` of an event DROP."""
 
     OVERFLOW = 0
     CRC = 1

@@ -1,4 +1,4 @@
-"""What is taken where nobody says otherwise."""
+"""Values that are taken where nobody says otherwise."""
 
 __all__ = ["LAYER"]
 

@@ -18,7 +18,7 @@ def needs(description: Description, name: str) -> Iterable[str]:
 
 
 def flushes(description: Description) -> bool:
-    """Whether it flushes lines: over firmware tb2."""
+    """Tells whether it flushes lines: over firmware tb2."""
     return description.am.firmware == "tb2"
 
 

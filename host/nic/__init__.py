@@ -1,4 +1,4 @@
-"""What drives the NIC: rings, windows and registers, for the layers above.
+"""Drivers of the NIC for the layers above: its rings, windows and registers.
 
 Layers own packets; here is how packets get into the NIC and out of it.
 

@@ -47,8 +47,8 @@ class Frames(Driver):
         raise NotImplementedError
 
     async def room(self) -> bool:
-        """Whether :meth:`send` would take a frame without waiting for the network. A node that
-        polls while there is no room cannot be the reason why others have none."""
+        """Tells whether :meth:`send` would take a frame without waiting for the network. A node
+        that polls while there is no room cannot be the reason why others have none."""
         return True
 
     async def send(self, destination: int, address: int, length: int) -> int:

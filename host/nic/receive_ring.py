@@ -58,7 +58,7 @@ class ReceiveRing:
         return Watch(self.slots.slot, self.slots.phase, 1)
 
     def arrived(self) -> bool:
-        """Whether the next packet has arrived. This takes no target time."""
+        """Tells whether the next packet has arrived. This takes no target time."""
         return self.slots.arrived()
 
     async def drain(self, most: int) -> None:

@@ -6,7 +6,7 @@ __all__ = ["ReceiveSlots"]
 
 
 class ReceiveSlots:
-    """Which slot the next packet comes to, and how many the NIC was told are free again.
+    """Counts the slots of a receive ring: the next one, and those reported free to the NIC.
 
     A slot begins with its completion word (layouts.rings.COMPLETION), whose lowest bit tells that
     it is filled; then come the wire header and the packet's bytes.
@@ -46,7 +46,7 @@ class ReceiveSlots:
         self._behind = self.first + size
 
     def arrived(self) -> bool:
-        """Whether the next slot is filled, looked at beside the target: it takes no time."""
+        """Tells whether the next slot is filled, looked at beside the target: it takes no time."""
         return self._node.memory.word(self.slot) & 1 == self.phase
 
     def advance(self) -> bool:

@@ -33,7 +33,7 @@ class SendWindow:
         self._send_space = node.register("send_space")
 
     async def room(self, words: int) -> bool:
-        """Whether there is room for a packet of so many words."""
+        """Tells whether there is room for a packet of so many words."""
         if self.space < FLIT_BYTES * words:
             self._port.spend(self._look)
             self.space = await self._port.pio_read(self._send_space)

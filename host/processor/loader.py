@@ -5,6 +5,7 @@ from pathlib import Path
 
 from ...firmware.build import image as build_image
 from ...firmware.image import Image
+from ...layouts.doors import CORES
 from ...layouts.operations import BURST
 from ...layouts.processor import (
     CONTROL,
@@ -67,7 +68,7 @@ class NicProcessor:
         self._window = node.nic_address(NIC_MEMORY)
         if self.description.nic.processor == "none":
             raise ProcessorError("this NIC has no processor (nic.processor = none): firmware needs "
-                                 "serv, picorv32 or vexriscv")
+                                 f"one of {', '.join(CORES.builtin)}, or a core of one's own")
 
     async def start(self, firmware: str | Path,
                     parameters: Mapping[str, int | Sequence[int]] | None = None, *,

@@ -48,7 +48,7 @@ class Raw:
         port.mark(CONTROL, END, 0)
 
     async def room(self) -> bool:
-        """Whether :meth:`send` would take a frame at once."""
+        """Tells whether :meth:`send` would take a frame at once."""
         return await self._frames.room()
 
     async def send(self, peer: int, address: int, length: int) -> None:

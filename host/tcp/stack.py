@@ -196,8 +196,8 @@ class Stack:
         return self._deadline
 
     def awaits(self) -> tuple[list[Watch], int]:
-        """Where the next packet comes to, and cycles until a timer has run out or the NIC may have
-        room again (0: neither)."""
+        """Returns the place of the next packet, and cycles until a timer has run out or the NIC
+        may have room again (0: neither)."""
         return ([self._ring.watch()],
                 timeout(self._due(), self.port.cycle))
 

@@ -27,7 +27,7 @@ class At:
 
     @property
     def choices(self) -> tuple[str, ...]:
-        """What is built in."""
+        """Names of the choices that are built in."""
         return (*self.also, *self.door.builtin)
 
     def resolve(self, value: Any, info: ValidationInfo) -> str:

@@ -5,7 +5,7 @@ from typing import Annotated
 
 from pydantic import model_validator
 
-from ..doors import NICS, TOPOLOGIES
+from ..doors import CORES, NICS, TOPOLOGIES
 from ..packet import MAX_HEADER_BYTES
 from ..rate import Rate
 from .knob import Section, cost, power_of_two, structure, timing
@@ -49,9 +49,9 @@ class Nic(Section):
                                "packet ('drop').")
     irq_latency: int = timing(20, ge=0, le=65535,
                               doc="An interrupt takes this long from the NIC's line to the CPU.")
-    processor: str = structure("none", pattern="^(none|serv|picorv32|vexriscv)$",
-                               doc="The NIC has this processor core: 'serv' is bit-serial, "
-                                   "'picorv32' multi-cycle, 'vexriscv' pipelined.")
+    processor: Annotated[str, At(CORES, also=("none",))] = structure(
+        "none", doc="The NIC has this processor core: 'serv' is bit-serial, 'picorv32' "
+                    "multi-cycle, 'vexriscv' pipelined, or one in a file, './my_core/core.py'.")
     attachment: str = structure("io_bus", pattern="^(io_bus|local_bus|memory_bus)$",
                                 doc="The NIC is attached here. On 'memory_bus' the queues to it "
                                     "are cacheable and coherent, and it pulls them.")

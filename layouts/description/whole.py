@@ -5,7 +5,7 @@ from typing import Any, Self
 
 from pydantic import ModelWrapValidatorHandler, ValidationInfo, model_validator
 
-from ..doors import LAYERS, NICS, Named, NicDesign
+from ..doors import CORES, LAYERS, NICS, Core, Named, NicDesign
 from ..fabric import graph_of
 from ..packet import HEADER_BYTES
 from .declared import Declared
@@ -154,6 +154,11 @@ class Description(Declared):
         """The NIC design that ``nic.design`` names."""
         return NICS.get(self.nic.design)
 
+    @property
+    def core(self) -> Core | None:
+        """The core of the NIC processor that ``nic.processor`` names; None without a processor."""
+        return None if self.nic.processor == "none" else CORES.get(self.nic.processor)
+
     def with_(self, values: Mapping[str, Any]) -> "Description":
         """The description with other ``values`` of knobs, by dotted name. A path is relative to the
         current folder.
@@ -171,7 +176,7 @@ class Description(Declared):
         return self.remade(draft)
 
     def remade(self, draft: Draft) -> "Description":
-        """What became of this description in ``draft``.
+        """Makes the description that ``draft`` holds.
 
         Raises
         ------

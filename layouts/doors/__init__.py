@@ -31,7 +31,9 @@ NICS = Door("NIC design", "nicbed.nics", ["rings = nicbed.rtl.nic.design:DESIGN"
 LAYERS = Door("layer", "nicbed.layers", [
     f"{name} = nicbed.host.{name}.layer:LAYER"
     for name in ("am", "via", "gm", "fm", "mpl", "tcp", "mpi", "rpc", "raw")], Layer)
-CORES = Door("core", "nicbed.cores", [], Core)
+CORES = Door("core", "nicbed.cores", [
+    f"{name} = nicbed.rtl.processor.core.{name}.core:CORE"
+    for name in ("serv", "picorv32", "vexriscv")], Core)
 TOPOLOGIES = Door("topology", "nicbed.topologies", [
     "chain = nicbed.layouts.topologies.chain:CHAIN",
     "fat_tree = nicbed.layouts.topologies.fat_tree:FAT_TREE",

@@ -8,6 +8,7 @@ is asked for that is not built in, or all of them are.
 import importlib
 import re
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.metadata import EntryPoint, entry_points
@@ -31,12 +32,12 @@ _NAME = re.compile(r"[a-z][a-z0-9]*([_-][a-z0-9]+)*")
 
 
 class DoorError(UserError, ValueError):
-    """What was asked for is not there, or cannot be loaded: one line."""
+    """An object is not there, or cannot be loaded; the message is one line."""
 
 
 @dataclass(frozen=True)
 class Origin:
-    """Where an object is from.
+    """The origin of an object: built in, an entry point or a path.
 
     Attributes
     ----------
@@ -103,7 +104,7 @@ class Named(str):
 
     @property
     def identity(self) -> str:
-        """What a key of anything that depends on the object holds of it: the same wherever its
+        """The object's part of the key of anything that depends on it: the same wherever its
         files lie, another one as soon as their bytes are others."""
         return f"{self.door.group} {self} {self.digest}"
 
@@ -209,22 +210,17 @@ class Door(Generic[T]):
         return [[*same.values()][-1] for same in self._loaded.values()]
 
     def is_builtin(self, name: str) -> bool:
-        """Whether ``name`` is that of an object that is built in."""
+        """Tells whether ``name`` is that of an object that is built in."""
         return not isinstance(name, Named) and name in self._builtin
 
     def is_path(self, name: str) -> bool:
-        """Whether ``name`` is a path, not a name."""
+        """Tells whether ``name`` is a path, not a name."""
         file = _split(name)[0]
         return "/" in file or "\\" in file or Path(file).suffix in (".py", *self._readers)
 
     def names(self) -> list[str]:
         """All names: built in, then of entry points, then of what was loaded by path."""
         return list(dict.fromkeys([*self._builtin, *self._entries, *self._loaded]))
-
-    def present(self) -> list[T]:
-        """The objects that are built in, and those from outside that were asked for so far."""
-        return [*map(self._get_own, self._builtin),
-                *(cast(T, one.plugin) for same in self._loaded.values() for one in same.values())]
 
     def found(self) -> list[Found[T]]:
         """All objects, none of them loaded for it. One that cannot be loaded is among them: its
@@ -238,6 +234,14 @@ class Door(Generic[T]):
                   for same in self._loaded.values() for one in same.values()
                   if one.origin.kind == PATH]
         return [*own, *entered, *loaded]
+
+    def working(self) -> list[tuple[str, T]]:
+        """The objects that can be loaded, loaded, with their names."""
+        made = []
+        for one in self.found():
+            with suppress(DoorError):
+                made.append((one.name, one.load()))
+        return made
 
     def sources(self, name: str) -> tuple[Path, ...]:
         """The files whose bytes the object depends on; none of one that is built in.

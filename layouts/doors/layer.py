@@ -37,7 +37,8 @@ class Layer:
     title
         A line for ``nicbed list``.
     knobs
-        Its section of a description, which has its name.
+        Its section of a description, ``[name]``; one of a layer from outside has knobs of kind cost
+        alone.
     sections
         Names of further sections that its programs read: those of a layer below.
     costs
@@ -99,4 +100,4 @@ class Layer:
     def own_sections(self) -> tuple[str, ...]:
         """Names of the sections of a description that its programs read, beside those of the node
         and of what joins the nodes."""
-        return (*self.sections, self.name) if self.knobs else self.sections
+        return (*self.sections, *([self.name] if self.knobs else []))

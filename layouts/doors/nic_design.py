@@ -50,6 +50,10 @@ class NicDesign:
     trace: tuple[TraceBlock, ...] = ()
     sleeps: bool = True
 
+    def registers_of(self, description: "Description") -> Sequence[Register]:
+        """Those of :attr:`registers` that the NIC has under ``description``."""
+        return self.registers
+
     def side(self, description: "Description", cpus: int) -> "NicSide":
         """The parameters of its socket, in a node of ``cpus`` CPUs: made by :meth:`socket`, with
         what differs from its defaults."""

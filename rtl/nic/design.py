@@ -1,9 +1,11 @@
 """Today's NIC as an object at the door: rings, windows, a VI engine or a processor."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, cast
 
 from ...layouts.doors import NicDesign
 from ...layouts.doors.lazy import resolved
+from ...layouts.registers import ENGINE_REGISTERS, PROCESSOR_REGISTERS, REGISTERS, Register
 
 if TYPE_CHECKING:
     from amaranth.hdl import Signal
@@ -34,6 +36,12 @@ class Rings(NicDesign):
 
     name = "rings"
     title = "send and receive rings and windows; a VI engine or a processor beside them"
+    registers = REGISTERS
+
+    def registers_of(self, description: "Description") -> Sequence[Register]:
+        lacks = set(ENGINE_REGISTERS if description.via.design != "engine" else ())
+        lacks.update(PROCESSOR_REGISTERS if description.nic.processor == "none" else ())
+        return tuple(one for one in REGISTERS if one not in lacks)
 
     def side(self, description: "Description", cpus: int) -> "NicSide":
         return resolved("nicbed.rtl.nic.nic:nic_side")(description, _attachment(description), cpus)

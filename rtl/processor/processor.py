@@ -93,9 +93,10 @@ class Processor(wiring.Component):
     def __init__(self, *, description: Description, step: Signal | None = None) -> None:
         if not isinstance(description, Description):
             raise TypeError(f"description must be a Description, not {description!r}")
-        if description.nic.processor == "none":
+        if description.core is None:
             raise ValueError("nic.processor must name a core, not 'none'")
         self._description = description
+        self._speculates = description.core.speculates
         self._step = checked_step(step)
         size, host = description.processor.memory, description.memory.bytes
         self._h2n = HostToNic(memory_bytes=size, host_bytes=host)
@@ -221,7 +222,7 @@ class Processor(wiring.Component):
         m.submodules.core = core = make_core(self._description.nic.processor, step=self._step)
         m.submodules.gate = gate = ClockGate(step=self._step)
         m.submodules.router = router = CoreRouter(size=self._description.processor.memory,
-                                                   speculates=core.SPECULATES,
+                                                   speculates=self._speculates,
                                                    host_bytes=self._description.memory.bytes
                                                    if words is not None else 0)
         m.submodules.watchdog = watchdog = Watchdog()

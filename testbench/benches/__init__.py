@@ -38,7 +38,7 @@ from typing import Any
 
 from ...layouts.doors import Door
 from ..errors import UserError, nearest
-from .benchmark import Benchmark, Tell, Uncarried, loaded
+from .benchmark import Benchmark, Tell, Uncarried
 from .fields import Outcome, figure, setting
 
 __all__ = ["BENCHES", "Benchmark", "Outcome", "Tell", "check", "every",
@@ -52,7 +52,7 @@ _BUILT_IN = (
 
 BENCHES: Door[Benchmark] = Door("benchmark", "nicbed.benches", [
     f"{name} = nicbed.testbench.benches.builtin:{name.upper().replace('-', '_')}"
-    for name in _BUILT_IN], Benchmark)
+    for name in _BUILT_IN], Benchmark, home=__name__)
 
 
 def get(name: str) -> Benchmark:
@@ -70,7 +70,7 @@ def get(name: str) -> Benchmark:
 
 def every() -> list[tuple[str, Benchmark]]:
     """All benchmarks that can be loaded, by their names."""
-    return loaded(BENCHES)
+    return BENCHES.working()
 
 
 def named(name: str) -> tuple[str, Benchmark]:

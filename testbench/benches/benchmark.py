@@ -2,14 +2,13 @@
 
 import dataclasses
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeVar
 
 from ...host.endpoint import Exchange
 from ...host.port.node import Program
 from ...layouts.description import Description
-from ...layouts.doors import LAYERS, Door, DoorError, Layer
+from ...layouts.doors import LAYERS, Layer
 from ..errors import UserError
 from .common.headline import Headline
 from .common.programs import Make, on
@@ -17,21 +16,12 @@ from .common.programs import programs as each_node
 from .fields import read
 from .presented import Presented
 
-__all__ = ["Benchmark", "Tell", "Uncarried", "loaded"]
+__all__ = ["Benchmark", "Tell", "Uncarried"]
 
 T = TypeVar("T")
 
 Tell = Callable[[str, int, int], None]
 """Progress: called with the current step, how much of it is done, and the total."""
-
-
-def loaded(door: Door[T]) -> list[tuple[str, T]]:
-    """The objects of ``door``, by their names, without those that cannot be loaded."""
-    found = []
-    for one in door.found():
-        with suppress(DoorError):
-            found.append((one.name, one.load()))
-    return found
 
 
 class Uncarried(UserError):
@@ -73,7 +63,7 @@ class Benchmark:
     FIGURES: ClassVar[tuple[str, ...] | None] = None
 
     def takes(self, layer: Layer) -> bool:
-        """Whether the endpoints of ``layer`` can carry it."""
+        """Tells whether the endpoints of ``layer`` can carry it."""
         return layer.endpoint_class is not None and layer.endpoint_class.messages
 
     def parameters(self, description: Description) -> Any:
@@ -81,7 +71,7 @@ class Benchmark:
         return self.Parameters()
 
     def exchange(self, parameters: Any) -> Exchange:
-        """What all endpoints of :meth:`programs` know beforehand."""
+        """Returns the exchange that all endpoints of :meth:`programs` know beforehand."""
         return Exchange(getattr(parameters, "size", 4))
 
     def programs(self, parameters: Any, endpoint: Make) -> Mapping[int, Program]:
@@ -136,14 +126,14 @@ class Benchmark:
     @property
     def layers(self) -> Iterable[str]:
         """The layers that can carry it."""
-        return [name for name, layer in loaded(LAYERS) if self.takes(layer)]
+        return [name for name, layer in LAYERS.working() if self.takes(layer)]
 
     def nodes_on(self, layer: str) -> int:
         """The nodes that it takes by default over ``layer``."""
         return self.nodes
 
     def module(self, layer: str) -> Any:
-        """What measures and presents it on ``layer``, with the interface of :class:`Presented`.
+        """Returns the object that measures and presents it on ``layer`` (:class:`Presented`).
 
         Raises
         ------

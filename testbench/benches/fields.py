@@ -25,7 +25,7 @@ def figure(unit: str, meaning: str) -> Any:
 
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
-    """What a benchmark found.
+    """The outcome of a benchmark.
 
     Attributes
     ----------

@@ -51,7 +51,7 @@ def carried(chosen: Sequence[int], layer: str, description: Description) -> list
 
 
 def trips_of(layer: str) -> Callable[..., Coroutine[Any, Any, dict[str, Any]]]:
-    """What measures round trips on ``layer``: ``async f(lab, size, count, warm, *, trace=False)``.
+    """Finds the coroutine for round trips on ``layer``: ``f(lab, size, count, warm, trace=False)``.
     """
     part = get("latency").module(layer).bench
     return lambda lab, *how, **more: part.trips(lab, layer, *how, **more)

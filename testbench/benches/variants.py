@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ...layouts.doors import LAYERS, Layer
-from .benchmark import Benchmark, Uncarried, loaded
+from .benchmark import Benchmark, Uncarried
 from .presented import Presented
 
 __all__ = ["Variants"]
@@ -32,7 +32,7 @@ class Variants(Benchmark):
     @property
     def layers(self) -> Iterable[str]:
         """The layers that have it: built in, then others."""
-        return [*self._parts, *(name for name, layer in loaded(LAYERS)
+        return [*self._parts, *(name for name, layer in LAYERS.working()
                                 if not LAYERS.is_builtin(name) and self._capable_part(layer))]
 
     def nodes_on(self, layer: str) -> int:

@@ -31,16 +31,18 @@ def fit(nic: str, figures: Path | None, programs: bool, overrides: tuple[str, ..
 
 
 @nicbed.command()
-@click.argument("wanted", metavar="[STUDY[/TABLE]]", required=False)
+@click.argument("wanted", metavar="[STUDY[/TABLE] | FILE.toml[/TABLE]]", required=False)
 @click.option("--all", "everything", is_flag=True,
-              help="All studies; writes reproduction.md, the page of the documentation, too.")
+              help="All studies that come with nicbed; writes reproduction.md, the page of the "
+                   "documentation, too.")
 @click.option("--long", is_flag=True,
               help="Also the tables that take many minutes, which are measured by name alone.")
 @OUT
 @mode_options
 def reproduce(wanted: str | None, everything: bool, long: bool, out: Path) -> None:
     """Measure what a published table shows on the machines' descriptions: print published, ours and
-    error, redraw its plots. Without STUDY, list the studies and their tables."""
+    error, redraw its plots. Without STUDY, list the studies and their tables. A study of your own
+    is a file, ./my_study.toml."""
     from ..commands.reproduce import run_reproduce
 
     run_reproduce(wanted, everything, out=out, long=long)

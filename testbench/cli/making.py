@@ -13,7 +13,8 @@ from .options import NIC, check, layer_option
 
 
 @nicbed.command()
-@click.option("--board", required=True, metavar="BOARD", help="Board: ecpix5 or ulx3s.")
+@click.option("--board", required=True, metavar="BOARD | FILE.py",
+              help="Board: ecpix5 or ulx3s, or the file of one of your own.")
 @NIC
 @click.option("--set", "overrides", multiple=True, metavar="KNOB=VALUE",
               help="Change a knob, such as via.vis=64. May be given again.")

@@ -35,7 +35,7 @@ def run_reproduce(wanted: str | None, everything: bool, *, out: Path, long: bool
     from ..machines import plots as drawings
     from ..results import document as files
 
-    stem = "reproduce-" + ("all" if everything else wanted or "").replace("/", "-")
+    stem = "reproduce-" + ("all" if everything else _named(wanted or "", tables))
     for _, several in found:
         for one in several:
             for name in one.table.plots:
@@ -67,6 +67,13 @@ def reproduced(tables: Sequence[tuple[Study, Sequence[studies.Table]]]) -> Found
                 done.append(measured(table, tell))
         found.append((study, done))
     return found
+
+
+def _named(wanted: str, tables: Sequence[tuple[Study, Sequence[studies.Table]]]) -> str:
+    """The part of files' names that says which study they are of, without its folder."""
+    [(study, several)] = tables
+    table = wanted.rpartition("/")[2]
+    return f"{study.name}-{table}" if [one.name for one in several] == [table] else study.name
 
 
 def _document(found: Found) -> dict[str, Any]:

@@ -49,7 +49,7 @@ def run_synth(board: str, *, nic: str, overrides: Sequence[str], layer: str, clo
     with progress_bar("synth") as tell, tool_errors():
         made = _make(chosen, description, clock_mhz, range(seed, seed + seeds), tell)
     document, area, bitstream = made["document"], made["area"], made["bitstream"]
-    path = out / f"{board}-{document['identity'][:10]}.json"
+    path = out / f"{chosen.name}-{document['identity'][:10]}.json"
     files.save(path, files.text(document).encode())
 
     shown = console()

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
+from ...layouts.doors import CORES
 from ..errors import UserError, nearest
 from . import load
 
@@ -17,7 +18,7 @@ PATIENCE = {"am.retry_timeout": 4_000_000, "via.retry_timeout": 4_000_000}
 """Time-outs of all points of a comparison, so long that packets of the slowest processor are not
 taken for lost."""
 
-PROCESSORS = {"hardwired": "none", "vexriscv": "vexriscv", "picorv32": "picorv32", "serv": "serv"}
+PROCESSORS = {"hardwired": "none", **{core: core for core in reversed(CORES.builtin)}}
 """Points of the axis of processing, from the most to the least. Hardwired: rings, or the VI
 engine."""
 

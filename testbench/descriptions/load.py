@@ -13,18 +13,18 @@ from typing import Any
 
 from ...layouts.description import Description, Draft, knobs, knobs_by_name
 from ...layouts.description.errors import rule_of, short
-from ...layouts.doors import LAYERS, NICS, Found, Layer, NicDesign
+from ...layouts.doors import LAYERS, NICS, Layer, NicDesign
 from ...layouts.doors.lazy import resolved
 from ..errors import UserError, nearest
 
-__all__ = ["DEFAULT", "FIT", "check_name", "difference", "find", "fit_table", "for_layer", "load",
-           "names", "parse_set"]
+__all__ = ["DEFAULT", "FIT", "acquaint", "check_name", "difference", "find", "fit_table",
+           "for_layer", "load", "names", "parse_set"]
 
 DEFAULT = "default"
 FIT = "fit"
 _START = Description()
-_PLUGS = tuple(f"{knob.name}=" for knob in knobs() if knob.at is not None)
-"""Overrides that name objects, which bring knobs along."""
+_PLUGS = frozenset(knob.name for knob in knobs() if knob.at is not None)
+"""Knobs that name objects, which bring knobs along."""
 _FOLDER = Path(__file__).resolve().parents[2] / "nics"
 _FOLDERS = (_FOLDER, _FOLDER / "machines")
 
@@ -35,7 +35,8 @@ def names() -> list[str]:
 
 
 def find(nic: str) -> Path:
-    """The file of a description, given as a path or as the name of one that comes with the package.
+    """The file of a description, given as a path or as the name of one that comes with the package,
+    or by a folder that has one of the folder's name: my_nic is ./my_nic/my_nic.toml.
 
     Raises
     ------
@@ -45,6 +46,9 @@ def find(nic: str) -> Path:
     path = Path(nic)
     if path.is_file():
         return path
+    inside = path / f"{path.resolve().name}.toml"
+    if inside.is_file():
+        return inside
     if path.suffix in ("", ".toml") and str(path.parent) in (".", "nics", "nics/machines"):
         for folder in _FOLDERS:
             own = folder / f"{path.stem}.toml"
@@ -63,19 +67,46 @@ def load(nic: str | Description = DEFAULT, overrides: Iterable[str] = (),
     UserError
         The file, a key, a value or a combination of values is wrong.
     """
-    if isinstance(nic, Description):
-        draft, start = Draft(dict(nic), "description"), nic
-    else:
-        table = _read(nic)
-        table.pop(FIT, None)
-        draft, start = Draft(table, nic, find(nic).resolve().parent), _START
-    for text in sorted(overrides, key=lambda text: not text.startswith(_PLUGS)):
+    draft, start = _draft(nic)
+    for text in sorted(overrides, key=lambda text: not _plugs(text)):
         draft.set(*parse_set(text), "--set")
     for name, value in (changes or {}).items():
         draft.set(name, value, "set")
     if nodes is not None:
         draft.set("fabric.nodes", nodes, "--nodes")
     return start.remade(draft)
+
+
+def _plugs(text: str) -> bool:
+    """Whether an override names an object."""
+    return text.partition("=")[0].strip() in _PLUGS
+
+
+def _draft(nic: str | Description) -> tuple[Draft, Description]:
+    """``nic`` to be changed, and the description whose place it takes."""
+    if isinstance(nic, Description):
+        return Draft(dict(nic), "description"), nic
+    table = _read(nic)
+    table.pop(FIT, None)
+    return Draft(table, nic, find(nic).resolve().parent), _START
+
+
+def acquaint(nic: str | Description, overrides: Iterable[str] = (), layer: str | None = None
+             ) -> None:
+    """Load what is from outside in ``nic``, ``overrides`` and ``layer``, so that the names of its
+    knobs are known.
+
+    Raises
+    ------
+    UserError
+        Something is not there, or cannot be loaded.
+    """
+    draft, _ = _draft(nic)
+    for text in overrides:
+        if _plugs(text):
+            draft.set(*parse_set(text), "--set")
+    if layer is not None and LAYERS.is_path(layer):
+        LAYERS.get(layer)
 
 
 def fit_table(nic: str) -> dict[str, Any]:
@@ -116,7 +147,7 @@ def for_layer(description: Description, layer: str, *, ours: bool = True) -> Des
     broken = [*found.needs(settled, name),
               *(found.needs_of_exchange(settled, name) if ours else ())]
     if not description.bus.coherent and not (found.flushes and found.flushes(settled)):
-        flushing = " and ".join(one.name for one in map(Found.load, LAYERS.found()) if one.flushes)
+        flushing = " and ".join(one.name for _, one in LAYERS.working() if one.flushes)
         broken.append(f"bus.coherent = false: layers {flushing} flush lines over firmware tb2 "
                       "(am.firmware), and no other layer does")
     for line in [*broken, *_misfit(settled, found, name)]:
@@ -132,9 +163,9 @@ def _misfit(description: Description, layer: Layer, name: str) -> Iterator[str]:
     wanted, design = _kinds_of(layer), description.design
     if not wanted or kinds(design) & {*wanted}:
         return
-    layers = [one.name for one in LAYERS.present() if {*_kinds_of(one)} & kinds(design)
+    layers = [one.name for _, one in LAYERS.working() if {*_kinds_of(one)} & kinds(design)
               and not [*one.needs(description, one.name)]]
-    designs = [one.name for one in NICS.present() if kinds(one) & {*wanted}]
+    designs = [one.name for _, one in NICS.working() if kinds(one) & {*wanted}]
     yield (f"{name} needs a NIC driver of kind {' or '.join(wanted)}, and NIC design "
            f"{design.name} (nic.design) has {', '.join(sorted(kinds(design))) or 'none'} under "
            f"this description; would fit: layers {', '.join(layers) or 'none'}; designs "

@@ -59,8 +59,12 @@ class Entry:
 
     def place(self, gate: Path) -> str:
         """The description for a testbed, whatever folder the process works in."""
-        beside = gate.parent / self.nic
-        return str(beside) if beside.is_file() else self.nic
+        return _place(self.nic, gate)
+
+
+def _place(nic: str, gate: Path) -> str:
+    beside = gate.parent / nic
+    return str(beside) if beside.is_file() else nic
 
 
 @dataclass(frozen=True)
@@ -104,7 +108,7 @@ def read(path: Path) -> Gate:
     for number, one in enumerate(tables, 1):
         where = f"{path}: gate {one.get('name', number)}"
         _kinds(where, one, _KINDS, "gate")
-        entries.append(_entry(where, one))
+        entries.append(_entry(where, one, path))
         if entries[-1].name in {before.name for before in entries[:-1]}:
             raise UserError(f"{where}: another gate has that name")
     return Gate(path, tuple(entries), table.get("reason", ""))
@@ -179,7 +183,7 @@ def one_line(reason: str) -> str:
     return reason.strip()
 
 
-def _entry(where: str, table: Mapping[str, Any]) -> Entry:
+def _entry(where: str, table: Mapping[str, Any], gate: Path) -> Entry:
     benches = table.get("bench", [])
     if not benches or not all(isinstance(one, str) for one in benches):
         raise UserError(f"{where}: bench must be a list of benchmarks, such as [\"logp\"]")
@@ -193,7 +197,7 @@ def _entry(where: str, table: Mapping[str, Any]) -> Entry:
                                 f"number or \"{NONE}\"")
     nic = table.get("nic", "default")
     try:
-        changed = overrides(table.get("set", {}))
+        changed = overrides(table.get("set", {}), _place(nic, gate))
     except UserError as error:
         raise UserError(f"{where}: {error}") from None
     return Entry(table.get("name", Path(nic).stem), nic, tuple(dict.fromkeys(benches)),

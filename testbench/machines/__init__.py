@@ -5,7 +5,9 @@ In the order in which to read:
 - :mod:`.quantities`: The quantities of which studies publish figures: which benchmark gives each
 - :mod:`.programs`: Programs over Split-C, and sorts of fewer keys in place of long ones
 - :mod:`.measured`: Benchmarks' outcomes, kept in the cache by their content
-- :mod:`.studies`: The tables of published studies, from ``studies/*.toml``
+- :mod:`.field_quantities`: Quantities of a study's own: a benchmark, and a field of its results
+- :mod:`.studies`: The tables of published studies, from files
+- :mod:`.published`: The published studies that come with nicbed
 - :mod:`.time_spent`: Tells from traces where a machine's time goes: a round trip in parts, and how
   long each block is busy for a message
 - :mod:`.reproduction`: A published table measured on the machines' descriptions, with its errors

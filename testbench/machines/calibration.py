@@ -121,6 +121,7 @@ def plan(nic: str, figures: Path | None = None, *, programs: bool = False
     UserError
         The tables are wrong, or there are fewer figures than parameters.
     """
+    load.acquaint(nic)
     table = load.fit_table(nic)
     where = f"{nic}: [fit]"
     below = "fit"

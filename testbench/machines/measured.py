@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from ...layouts.description import Description
+from ...layouts.doors import Named
 from .. import apps
 from ..apps import APPS
 from ..benches import get
@@ -63,7 +64,8 @@ class Job:
         return [sources(), json.dumps(versions(SIM), sort_keys=True), SIM, self.layer, self.bench,
                 json.dumps(self.description.model_dump(mode="json"), sort_keys=True),
                 json.dumps(plain(self.parameters), sort_keys=True),
-                *(one.identity for one in self.description.outside)]
+                *(one.identity for one in self.description.outside),
+                *([self.bench.identity] if isinstance(self.bench, Named) else [])]
 
 
 def job_for(description: Description, wanted: Quantity, *, lean: bool = False) -> Job:

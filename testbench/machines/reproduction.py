@@ -9,7 +9,7 @@ from ..apps import APPS
 from ..descriptions import load
 from .measured import ROUND_TRIP, Job, Tell, job_for, measure, trip_job
 from .programs import shares
-from .quantities import Quantity, quantity
+from .quantities import Quantity
 from .studies import Figure, Study, Table
 from .time_spent import Spent, spent
 
@@ -139,8 +139,8 @@ def measured(table: Table, tell: Tell = lambda *_: None) -> Measured:
     outcomes: dict[tuple[str, str], dict[str, Any]] = {}
     ours: dict[tuple[str, str], float | None] = {}
     for index, machine in enumerate(table.machines):
-        description = load.load(machine)
-        wanted = [quantity(name, table.path) for name in _names(table, machine)]
+        description = load.load(table.description(machine))
+        wanted = [table.quantity(name) for name in _names(table, machine)]
         jobs: list[tuple[Quantity | None, Job]] = [(one, job_for(description, one))
                                                    for one in wanted]
         if table.traced:
@@ -158,7 +158,7 @@ def measured(table: Table, tell: Tell = lambda *_: None) -> Measured:
                 **outcome, "clock_mhz": float(job.description.nic.clock_mhz)}
     rows = tuple(Row(one, ours.get((one.machine, one.name))) for one in table.figures)
     return Measured(table, rows, _differences(table, rows), outcomes,
-                    tuple(Prediction(machine, quantity(name, table.path), ours[machine, name])
+                    tuple(Prediction(machine, table.quantity(name), ours[machine, name])
                           for machine, name in table.predictions))
 
 

@@ -1,4 +1,4 @@
-"""The tables of published studies, from ``studies/*.toml``.
+"""The tables of published studies, from files.
 
 A file is a study, named after it. It has ``title``, ``source``, ``remarks`` (lines that say what
 does not come out, and why), and a table for each published table or figure::
@@ -15,23 +15,42 @@ does not come out, and why), and a table for each published table or figure::
     [logp.predictions]                                        # quantities without published figures
     myrinet-ss20 = ["o_s+o_r"]
 
+A quantity may be of one's own, by benchmark and field of its results, which is in the result file
+at this path::
+
+    [quantities."o_s of rpc"]
+    bench = "logp"                    # a name, or a path from the file's folder: "./my_bench.py"
+    field = "o_s"                     # a number; within a table "words.1.rtt"
+    unit = "µs"                       # µs and s: the field is in cycles; MB/s: in bytes a cycle
+    layer = "rpc"                     # am, if it is left out
+    parameters = { delays = ["0"] }   # in place of the usual ones
+    title = "o_s of a call"           # the name, if it is left out
+
+A study of one's own is a file anywhere. Machines whose names are paths are relative to its folder.
+
 ``use`` is "test" unless it says "fit" (a description may be fitted to the figure) or "dependent"
 (it follows from others, and does not count). ``needs`` of a machine is that of all its figures, and
 a figure that needs something may have any name.
 """
 
+import re
 import tomllib
-from dataclasses import dataclass
-from functools import cache
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from ...layouts.doors import Door
 from ..errors import UserError, nearest
-from .quantities import QUANTITIES, quantity
+from .field_quantities import own_quantities
+from .quantities import QUANTITIES, Quantity, quantity
 
-__all__ = ["Figure", "Study", "Table", "chosen", "names", "reference", "study"]
+__all__ = ["STUDIES", "Figure", "Study", "Table", "chosen", "names", "read", "read_file",
+           "reference", "study"]
 
-_FOLDER = Path(__file__).resolve().parent / "studies"
+_PATH = re.compile(r"(.*\.(?:toml|py)(?::\w+)?)(?:/([^/]*))?")
+_KEYS = {"name", "title", "source", "remarks", "quantities"}
+_TABLE_KEYS = {"title", "plots", "traced", "long", "differences", "predictions"}
 USES = ("fit", "test", "dependent")
 
 
@@ -47,11 +66,14 @@ class Figure:
     high: float
     use: str
     needs: str
+    words: str = ""
+    """The quantity in words, if it is one of the study's own."""
 
     @property
     def title(self) -> str:
         """The quantity in words."""
-        return QUANTITIES[self.name].title if self.name in QUANTITIES else self.name
+        return self.words or (QUANTITIES[self.name].title if self.name in QUANTITIES else
+                              self.name)
 
     @property
     def middle(self) -> float:
@@ -80,6 +102,19 @@ class Table:
     plots: tuple[str, ...] = ()
     traced: bool = False
     long: bool = False
+    folder: Path | None = None
+    """To which the paths of machines are relative; None: the current one."""
+    quantities: Mapping[str, Quantity] = field(default_factory=dict)
+    """The study's own."""
+
+    def quantity(self, name: str) -> Quantity:
+        """The quantity called ``name``, the study's own or one of all."""
+        return self.quantities[name] if name in self.quantities else quantity(name, self.path)
+
+    def description(self, machine: str) -> str:
+        """The name of the description of ``machine``, or its path."""
+        is_path = "/" in machine or machine.endswith(".toml")
+        return str(self.folder / machine) if self.folder and is_path else machine
 
     @property
     def machines(self) -> list[str]:
@@ -109,41 +144,71 @@ class Study:
     remarks: tuple[str, ...] = ()
 
 
+STUDIES: Door[Study] = Door("study", "nicbed.studies", [
+    "assessment = nicbed.testbench.machines.published:ASSESSMENT",
+    "sp2 = nicbed.testbench.machines.published:SP2",
+], Study, {".toml": "nicbed.testbench.machines.studies:read_file"}, home=__name__)
+
+
 def names() -> list[str]:
-    """Names of the studies."""
-    return sorted(path.stem for path in _FOLDER.glob("*.toml"))
+    """Names of the studies that are built in."""
+    return list(STUDIES.builtin)
 
 
-@cache
 def study(name: str) -> Study:
-    """The study called ``name``.
+    """The study called ``name``, or at that path.
 
     Raises
     ------
     UserError
         There is none.
     """
-    if name not in names():
-        raise UserError(f"no study is called {name}{nearest(name, names())}")
-    return read(name, tomllib.loads((_FOLDER / f"{name}.toml").read_text(encoding="utf-8")))
+    return STUDIES.get(name)
 
 
-def read(name: str, found: dict[str, Any]) -> Study:
-    """The study ``name`` from its file's content.
+def read_file(file: Path) -> Study:
+    """The study in ``file``.
+
+    Raises
+    ------
+    UserError
+        It is not there, or no study.
+    """
+    try:
+        found = tomllib.loads(file.read_text(encoding="utf-8"))
+    except tomllib.TOMLDecodeError as error:
+        raise UserError(f"{file.name}: not TOML: {error}") from None
+    return read(found.get("name", file.stem), found, file.parent)
+
+
+def read(name: str, found: dict[str, Any], folder: Path | None = None) -> Study:
+    """The study ``name`` from its file's content. ``folder``: that of its file.
 
     Raises
     ------
     UserError
         The content is no study.
     """
-    tables = [_table(name, key, one) for key, one in found.items() if isinstance(one, dict)]
-    return Study(name, found["title"], found["source"], tuple(tables),
-                 tuple(found.get("remarks", ())))
+    for key in ("title", "source"):
+        if not isinstance(found.get(key), str):
+            raise UserError(f"{name}: {key}: must be a text")
+    remarks = found.get("remarks", [])
+    if not isinstance(remarks, list) or not all(isinstance(one, str) for one in remarks):
+        raise UserError(f"{name}: remarks: must be a list of texts")
+    for key, one in found.items():
+        if key not in _KEYS and not isinstance(one, dict):
+            raise UserError(f"{name}: {key}: must be a table of figures, or one of "
+                            f"{', '.join(sorted(_KEYS))}{nearest(key, sorted(_KEYS))}")
+    own = own_quantities(found.get("quantities", {}), f"{name}/quantities", folder)
+    tables = [_table(name, key, one, folder, own) for key, one in found.items()
+              if key not in _KEYS]
+    return Study(name, found["title"], found["source"], tuple(tables), tuple(remarks))
 
 
 def chosen(wanted: str | None, *, long: bool = False) -> list[tuple[Study, list[Table]]]:
-    """The tables of ``wanted``: STUDY, STUDY/TABLE, or None for all studies. Tables that take long
-    only by name, or if ``long`` ones are asked for.
+    """The tables of ``wanted``: STUDY, STUDY/TABLE, where STUDY is a name or the path of a file, or
+    None for all studies that are built in. Tables that take long only by name, or if ``long`` ones
+    are asked for.
 
     Raises
     ------
@@ -152,13 +217,16 @@ def chosen(wanted: str | None, *, long: bool = False) -> list[tuple[Study, list[
     """
     if wanted is None:
         return [(study(name), _tables(study(name), long)) for name in names()]
-    name, slash, table = wanted.partition("/")
+    if path := _PATH.fullmatch(wanted):
+        name, table = path[1], path[2]
+    else:
+        name, table = (*wanted.split("/", 1), None)[:2]
     found = study(name)
-    if not slash:
+    if table is None:
         return [(found, _tables(found, long))]
     tables = {one.name: one for one in found.tables}
     if table not in tables:
-        raise UserError(f"{name} has no table called {table}{nearest(table, list(tables))}")
+        raise UserError(f"{found.name} has no table called {table}{nearest(table, list(tables))}")
     return [(found, [tables[table]])]
 
 
@@ -188,26 +256,36 @@ def reference(text: str, where: str) -> Figure:
     return figure
 
 
-def _table(study_name: str, key: str, found: dict[str, Any]) -> Table:
+def _table(study_name: str, key: str, found: dict[str, Any], folder: Path | None,
+           own: Mapping[str, Quantity]) -> Table:
     where = f"{study_name}/{key}"
+    if not isinstance(found.get("title"), str):
+        raise UserError(f"{where}: title: must be a text")
     figures = []
     for machine, rows in found.items():
-        if not isinstance(rows, dict) or machine == "predictions":
+        if machine in _TABLE_KEYS:
             continue
+        if not isinstance(rows, dict):
+            raise UserError(f"{where}: {machine}: must be a machine's table of figures, or one of "
+                            f"{', '.join(sorted(_TABLE_KEYS))}")
         needs = rows.get("needs", "")
         for name, row in rows.items():
             if name != "needs":
-                figures.append(_figure(f"{where}/{machine}/{name}", machine, name, row, needs))
+                figures.append(_figure(f"{where}/{machine}/{name}", machine, name, row, needs,
+                                       own))
     pairs = []
     for pair in found.get("differences", []):
+        if len(pair) != 2 or not all(isinstance(text, str) and " " in text for text in pair):
+            raise UserError(f"{where}: differences: {pair!r}: must be two texts MACHINE FIGURE")
         one, other = (tuple(text.split(" ", 1)) for text in pair)
         pairs.append((one, other))
-    predictions = tuple((machine, quantity(name, f"{where}/predictions/{machine}").name)
+    predictions = tuple((machine, name if name in own else
+                         quantity(name, f"{where}/predictions/{machine}").name)
                         for machine, several in found.get("predictions", {}).items()
                         for name in several)
     made = Table(study_name, key, found["title"], tuple(figures), tuple(pairs), predictions,
                  tuple(found.get("plots", ())), found.get("traced", False),
-                 found.get("long", False))
+                 found.get("long", False), folder, own)
     for pair in made.differences:
         for machine, name in pair:
             if made.figure(machine, name) is None:
@@ -215,7 +293,10 @@ def _table(study_name: str, key: str, found: dict[str, Any]) -> Table:
     return made
 
 
-def _figure(where: str, machine: str, name: str, row: dict[str, Any], needs: str) -> Figure:
+def _figure(where: str, machine: str, name: str, row: Any, needs: str,
+            own: Mapping[str, Quantity]) -> Figure:
+    if not isinstance(row, dict):
+        raise UserError(f"{where}: must be a table, {{ published = 2.0 }}")
     needs = row.get("needs", needs)
     use = row.get("use", "test")
     unknown = set(row) - {"published", "use", "needs", "unit"}
@@ -223,11 +304,18 @@ def _figure(where: str, machine: str, name: str, row: dict[str, Any], needs: str
         raise UserError(f"{where}: {sorted(unknown)[0]} is none of published, use, needs, unit")
     if use not in USES:
         raise UserError(f"{where}: use = {use!r}: must be {' or '.join(USES)}")
-    published = row["published"]
-    low, high = published if isinstance(published, list) else (published, published)
+    published = row.get("published")
+    ends = published if isinstance(published, list) else [published, published]
+    if len(ends) != 2 or not all(isinstance(one, (int, float)) for one in ends):
+        raise UserError(f"{where}: published = {published!r}: must be a number, or a range "
+                        "[1.9, 2.1]")
+    low, high = ends
     unit = row.get("unit", "")
-    if not needs:
+    if name in own:
+        unit = own[name].unit
+    elif not needs:
         unit = quantity(name, where).unit
     elif name in QUANTITIES:
         unit = QUANTITIES[name].unit
-    return Figure(machine, name, unit, float(low), float(high), use, needs)
+    return Figure(machine, name, unit, float(low), float(high), use, needs,
+                  own[name].title if name in own else "")

@@ -94,10 +94,12 @@ def searched(vary: Mapping[str, Any], minimise: Sequence[str] = (), *,
     if not 1 <= trials <= MOST:
         raise UserError(f"trials = {trials}: must be 1 to {MOST:,}")
     check_seed(seed)
+    begin = Start(**start)
+    begin.acquaint()
     axes = [axis(knob, values) for knob, values in vary.items()]
     found = Search(tuple(replace(one, values=tuple(dict.fromkeys(one.values))) for one in axes),
                    goals(minimise, maximise),
                    tuple(Constraint(text, figures=True) for text in where), trials, seed,
-                   Start(**start), title)
+                   begin, title)
     check_measured(found.benches)
     return found

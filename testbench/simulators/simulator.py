@@ -51,10 +51,8 @@ def structure(description: Description) -> dict[str, str]:
     absent = {"via": not engine, "processor": description.nic.processor == "none"}
     found = {knob.name: _told(knob.of(description)) for knob in knobs(description)
              if knob.kind is Kind.STRUCTURE and not absent.get(knob.name.split(".")[0])}
-    processor = description.nic.processor
-    if processor != "none":
-        from importlib.metadata import version
-        found["core"] = version(f"pythondata-cpu-{processor}")
+    if description.core is not None:
+        found["core"] = description.core.revision
     return found | {"via.design": repr(engine)}
 
 

@@ -118,11 +118,10 @@ def own_files(text: str, suffix: str) -> list[Path]:
 
 def foreign_sources(text: str) -> dict[str, str]:
     """Verilog of the modules that RTLIL or Verilog ``text`` instantiates and that others have
-    written: processor cores, and what users bring along; by name."""
+    written, by name: processor cores, and what users bring along. The blocks that instantiate them
+    have made them known."""
     from ...rtl.parts.verilog_modules import module_names, module_text
-    from ...rtl.processor.core.verilog import CORE_MODULES, core_verilog
-    return {**{module: core_verilog(module) for module in instances(text, CORE_MODULES)},
-            **{module: module_text(module) for module in instances(text, module_names())}}
+    return {module: module_text(module) for module in instances(text, module_names())}
 
 
 def module_files(text: str, work: Path) -> list[Path]:

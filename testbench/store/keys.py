@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ...layouts.processor import CORE_ISA
+from ...layouts.doors import CORES
 from ..results.document import plain, versions
 from ..simulators.cache import key as hash_of
 from ..simulators.cache import tree_hash
@@ -72,12 +72,12 @@ def outside(wanted: "Measurement") -> list[str]:
 def identity(sim: str, synthesis: bool = False) -> dict[str, str]:
     """With what this installation measures on back end ``sim``, or synthesises: hashes of sources,
     and versions. Where it is the same, results are the same."""
-    from importlib.metadata import PackageNotFoundError, version
+    from importlib.metadata import PackageNotFoundError
 
     found = {"sources": sources(), **_versions(sim)}
-    for core in CORE_ISA:
+    for core in CORES.builtin:
         with suppress(PackageNotFoundError):
-            found[core] = version(f"pythondata-cpu-{core}")
+            found[core] = CORES.get(core).revision
     if synthesis:
         from ..synth import nic
 
@@ -87,11 +87,8 @@ def identity(sim: str, synthesis: bool = False) -> dict[str, str]:
 
 def _tools(wanted: "Measurement") -> dict[str, str]:
     """Versions of the tools, and of the NIC processor's core."""
-    from importlib.metadata import version
-
-    core = wanted.description.nic.processor
-    return _versions(wanted.sim) | (
-        {} if core == "none" else {core: version(f"pythondata-cpu-{core}")})
+    core = wanted.description.core
+    return _versions(wanted.sim) | ({} if core is None else {core.name: core.revision})
 
 
 @cache

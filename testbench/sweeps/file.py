@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ..descriptions.load import check_name
+from ..descriptions.load import DEFAULT, acquaint, check_name
 from ..errors import UserError, nearest
 from .plan import Plan, planned
 
@@ -72,7 +72,9 @@ def started(table: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any
     stands in place of what the file says."""
     base: dict[str, Any] = {name: table[name] for name in BASE if name != "set" and name in table}
     base |= {name: value for name, value in given.items() if value is not None}
-    return {**base, "overrides": (*overrides(table.get("set", {})), *given.get("overrides", ()))}
+    nic = base.get("nic", DEFAULT)
+    return {**base, "overrides": (*overrides(table.get("set", {}), nic),
+                                  *given.get("overrides", ()))}
 
 
 def _check_each(path: Path, name: str, found: Any, kind: type) -> None:
@@ -101,20 +103,23 @@ def toml(path: Path) -> dict[str, Any]:
         raise UserError(f"{path}: not TOML: {error}") from None
 
 
-def overrides(table: Mapping[str, Any]) -> tuple[str, ...]:
-    """The knobs of a table ``set`` as texts, ``"link.latency=12"``.
+def overrides(table: Mapping[str, Any], nic: str) -> tuple[str, ...]:
+    """The knobs of a table ``set`` as texts, ``"link.latency=12"``, of description ``nic``.
 
     Raises
     ------
     UserError
         A knob does not exist, or has no value.
     """
+    texts = tuple(f"{knob}={_text(value)}" for knob, value in flat(table).items())
+    if table:
+        acquaint(nic, texts)
     for knob, value in flat(table).items():
         check_name(knob)
         if not isinstance(value, (str, int, float)):
             raise UserError(f"{knob}: {value} is no value, which is a number, a text, true or "
                             "false")
-    return tuple(f"{knob}={_text(value)}" for knob, value in flat(table).items())
+    return texts
 
 
 def flat(table: Any) -> dict[str, Any]:

@@ -157,6 +157,8 @@ def planned(vary: Mapping[str, Any], benches: Sequence[str], *, method: str = "g
         benches = list(dict.fromkeys([*benches, AREA]))
     if method not in METHODS:
         raise UserError(f"no method is called {method}{nearest(method, list(METHODS))}")
+    begin = Start(**start)
+    begin.acquaint()
     axes = [axis(knob, values) for knob, values in vary.items()]
     if method == "list" and (axes or not given):
         raise UserError("method list takes [[points]] in place of what is varied")
@@ -174,7 +176,7 @@ def planned(vary: Mapping[str, Any], benches: Sequence[str], *, method: str = "g
     return Plan(tuple(_Choice(method, axes, points, seed, given).points()),
                 tuple(dict.fromkeys(benches)),
                 tuple(_metric(name, text, benches) for name, text in (metrics or {}).items()),
-                tuple(map(Constraint, constraints)), Start(**start), title)
+                tuple(map(Constraint, constraints)), begin, title)
 
 
 def check_seed(seed: int) -> None:

@@ -30,6 +30,16 @@ class Start:
     sim: str = "verilator"
     limit: int | None = None
 
+    def acquaint(self) -> None:
+        """Load what is from outside in it, so that the names of its knobs are known.
+
+        Raises
+        ------
+        UserError
+            It is not there, or cannot be loaded.
+        """
+        load.acquaint(self.nic, self.overrides, self.layer)
+
     def description(self, changes: Mapping[str, Any] | None = None) -> Description:
         """The description with ``changes``, values by knob.
 

@@ -6,7 +6,7 @@ In the order in which to read:
   board's pins
 - :mod:`.nic`: The area of a NIC by itself: what ``area`` is as a metric
 - :mod:`.identity`: The hash that identifies a bitstream's configuration
-- :mod:`.boards`: The supported boards
+- :mod:`.boards`: The door of boards
 - :mod:`.clocks`: Clocks of a board: those that its PLL can make and that give the line's rate
 - :mod:`.seeds`: Places a netlist with several seeds and keeps the best result
 - :mod:`.gates`: The gate level: a netlist of an ECP5's cells as Verilog for a simulator

@@ -1,32 +1,60 @@
-"""The supported boards."""
+"""The door of boards."""
 
-from importlib import import_module
-from typing import TYPE_CHECKING
+from fractions import Fraction
 
-from ..errors import UserError, nearest
+from ...layouts.doors import Door
+from ...rtl.boards.devices.board import Board
+from ..errors import UserError
+from .clocks import clock_divisor
+from .flow.device import device_options
 from .flow.tools import need
-
-if TYPE_CHECKING:
-    from ...rtl.boards.devices.board import Board
 
 __all__ = ["BOARDS", "board"]
 
-BOARDS = {
-    "ecpix5": "nicbed.rtl.boards.devices.ecpix5",
-    "ulx3s": "nicbed.rtl.boards.devices.ulx3s",
-}
-"""Name of each board, and the module that has its BOARD."""
+BOARDS: Door[Board] = Door("board", "nicbed.boards", [
+    f"{name} = nicbed.rtl.boards.devices.{name}:BOARD" for name in ("ecpix5", "ulx3s")],
+    Board, home=__name__)
 
 
-def board(name: str) -> "Board":
-    """The board called ``name``.
+def board(name: str) -> Board:
+    """The board called ``name``, or at that path.
 
     Raises
     ------
     UserError
-        The board does not exist, or amaranth-boards is not installed.
+        The board does not exist, its platform lacks what a board needs, or amaranth-boards is not
+        installed.
     """
-    if name not in BOARDS:
-        raise UserError(f"no board is called {name}{nearest(name, sorted(BOARDS))}")
-    need("boards")
-    return import_module(BOARDS[name]).BOARD
+    if name in BOARDS.names() or BOARDS.is_path(name):
+        need("boards")
+    found = BOARDS.get(name)
+    if not BOARDS.is_builtin(name):
+        _check(found)
+    return found
+
+
+def _check(board: Board) -> None:
+    """Refuse a board that cannot hold any target.
+
+    Raises
+    ------
+    UserError
+        Its platform is no ECP5's with an oscillator, a serial line and a light, or its clock cannot
+        be made.
+    """
+    where = f"board {board.name}"
+    try:
+        platform = board.platform()
+        device_options(platform)
+        frequency = platform.default_clk_frequency
+        platform.lookup("uart", board.uart)
+        platform.lookup(board.led[0], 0)
+    except Exception as error:  # any of the user's platform
+        said = " ".join(str(error).split())
+        raise UserError(f"{where}: platform: {type(error).__name__}: {said}") from None
+    if not Fraction(frequency) > 0:
+        raise UserError(f"{where}: platform: its oscillator has no frequency")
+    try:
+        clock_divisor(board, Fraction(board.clock_mhz))
+    except UserError as error:
+        raise UserError(f"{where}: clock_mhz: {error}") from None

@@ -16,8 +16,7 @@ from .identity import identity
 if TYPE_CHECKING:
     from ...rtl.boards.devices.board import Board
 
-__all__ = ["FRAMES", "Plan", "board_core", "on_board", "shares",
-           "without_board"]
+__all__ = ["FRAMES", "Plan", "board_core", "on_board", "shares", "without_board"]
 
 FRAMES = 64
 """Frames of a node's resident host memory: 64 KiB."""

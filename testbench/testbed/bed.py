@@ -196,8 +196,7 @@ class Testbed:
     def benchmark(self, name: str, *, layer: str | None = None, full: bool = False,
                   knobs: Mapping[str, Any] | None = None,
                   parameters: Mapping[str, Any] | None = None) -> Measurement:
-        """What :meth:`bench` measures, without measuring it: everything is checked, and nothing is
-        built."""
+        """Checks all that :meth:`bench` checks and returns the measurement; nothing is built."""
         from ..benches import check, named
 
         name, found = named(name)
@@ -247,7 +246,7 @@ class Testbed:
 
     def prepared_experiment(self, file: str | Path, arguments: Sequence[str] = (), *,
                             layer: str = DEFAULT_LAYER) -> Measurement:
-        """What :meth:`experiment` measures, without measuring it."""
+        """Returns the measurement of :meth:`experiment`, without measuring it."""
         layer = check_layer(layer)
         return measurement.experiment(Path(file), arguments, load.for_layer(
             self._description, layer, ours=False), layer=layer, sim=self.sim)

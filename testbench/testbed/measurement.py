@@ -56,9 +56,7 @@ class Measurement:
     remarks
         What the result says of itself, beside the description's notes.
     bench
-        By what the benchmark is found, if it is one: its name, or its path.
-    plugged
-        The names of a benchmark and a layer from outside.
+        The benchmark's name, if it is one; as its door gives it, of one from outside.
     """
 
     name: str
@@ -76,11 +74,10 @@ class Measurement:
     outlook: str = ""
     remarks: tuple[str, ...] = ()
     bench: str = ""
-    plugged: tuple[Named, ...] = ()
 
     @property
     def presentation(self) -> Any:
-        """What presents the result: a module, or the benchmark."""
+        """The object that presents the result: a module, or the benchmark."""
         if self.bench:
             from ..benches import get
 
@@ -90,13 +87,13 @@ class Measurement:
     @property
     def outside(self) -> tuple[Named, ...]:
         """The names of the objects from outside on which the result depends."""
-        return tuple(dict.fromkeys([*self.plugged, *self.description.outside]))
+        own = [one for one in (self.bench, self.layer) if isinstance(one, Named)]
+        return tuple(dict.fromkeys([*own, *self.description.outside]))
 
     @property
     def modules(self) -> list[str]:
         """Modules of nicbed that a simulator's process needs."""
         return [self.function.partition(":")[0], *filter(None, [self.module])]
-
 
     def document(self, outcome: Mapping[str, Any]) -> dict[str, Any]:
         """The document of the result file."""
@@ -129,12 +126,10 @@ def benchmark(name: str, bench: "Benchmark", description: Description, *, layer:
         raise UserError(f"--full: {bench.name} leaves nothing out; run it without")
     parameters = changed(name, (module.full if full else module.parameters)(description), changes)
     own = module.__name__ if module.__name__.startswith(f"{_PACKAGE}.") else ""
-    found_by = name.reference if isinstance(name, Named) else name
     return Measurement(str(name), layer, sim, description, parameters,
                        f"{_PACKAGE}.testbench.benches:run",
-                       {"name": found_by, "layer": layer, "parameters": parameters}, own,
-                       pure=sim != "board", bench=found_by,
-                       plugged=tuple(one for one in (name, layer) if isinstance(one, Named)))
+                       {"name": name, "layer": layer, "parameters": parameters}, own,
+                       pure=sim != "board", bench=name)
 
 
 def area(description: Description, *, layer: str, sim: str) -> Measurement:

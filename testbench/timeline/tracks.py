@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from ...layouts.description import Description
+from ...layouts.doors.trace_block import TraceBlock, block_numbers
 from ...layouts.trace import (
     OF_NODES,
     OF_SWITCHES,
@@ -52,7 +53,8 @@ _BLOCKS: dict[int, str] = {
 }
 _POINTS = {Block.DOORBELL: "token", Block.WATCH: "line taken"}
 """Blocks whose events are points in time: a BEGIN without END."""
-_NAMED = {Block.PROCESSOR: "awake", Block.MEMORY: "taken", Block.TRANSLATION: "table walk"}
+_NAMED: dict[int, str] = {Block.PROCESSOR: "awake", Block.MEMORY: "taken",
+                          Block.TRANSLATION: "table walk"}
 _DROPS = ("overflow", "CRC", "misrouted", "malformed", "injected", "refused")
 
 _IN, _OUT = 1, -1
@@ -136,7 +138,7 @@ def slices(description: Description, events: Iterable[Event], marks: Iterable[Ma
         begin, over = _begin(first) * TICKS, last.cycle * TICKS
         path = _place(description, first)
         found.append(Slice(Track(path, lanes.take(path, begin, over)), begin, over,
-                           _service(first), Block(first.block).name, first.number,
+                           _service(first), _category(description, first.block), first.number,
                            last.kind == Kind.END))
     return sorted(found, key=lambda one: (one.begin, -one.end))
 
@@ -227,7 +229,7 @@ def _service(event: Event) -> str:
     if event.block == Block.BUS:
         return (f"CPU {event.arg >> PORT_SHIFT}" if not event.arg & (1 << PORT_SHIFT) - 1
                 else f"DMA engine {event.arg}")
-    return _NAMED.get(Block(event.block)) or f"message {event.number}"
+    return _NAMED.get(event.block) or f"message {event.number}"
 
 
 def _incident(event: Event) -> str:
@@ -251,7 +253,19 @@ def _place(description: Description, event: Event) -> tuple[str, ...]:
         return (f"switch {event.node}",
                 f"{'output' if event.block == Block.SWITCH else 'link behind output'} {event.arg}")
     place = (f"node {event.node}",) if event.block in OF_NODES else _nic(description, event.node)
-    return (*place, _BLOCKS[event.block])
+    own = _own(description, event.block)
+    return (*place, _BLOCKS[event.block] if own is None else own.stage)
+
+
+def _own(description: Description, block: int) -> TraceBlock | None:
+    """The block of the NIC design's own that has this number."""
+    trace = description.design.trace
+    return dict(zip(block_numbers(trace), trace, strict=True)).get(block)
+
+
+def _category(description: Description, block: int) -> str:
+    own = _own(description, block)
+    return Block(block).name if own is None else own.name
 
 
 class _Lanes:

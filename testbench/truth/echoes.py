@@ -3,8 +3,8 @@ CPU and where it had landed."""
 
 from collections.abc import Iterable, Sequence
 
-from ...layouts.trace import TICKS, Event, Kind
-from .messages import LANDINGS, Trip, Way
+from ...layouts.trace import TICKS, Event
+from .messages import Trip, Way, lands
 
 __all__ = ["echoes"]
 
@@ -46,7 +46,7 @@ def _way(begin: int, sent: int, found: int, sender: int, receiver: int,
     landed = [(event.cycle * TICKS, first, number) for number, by_node in events.items()
               if (first := by_node[sender][0].cycle * TICKS if sender in by_node else -1) >= begin
               for event in by_node.get(receiver, ())
-              if event.block in LANDINGS and event.kind == Kind.END
+              if lands(event)
               and first <= event.cycle * TICKS <= found]
     if not landed:
         raise ValueError(f"no message from node {sender} landed between ticks {begin} and {found}")

@@ -5,7 +5,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from fractions import Fraction
 
-from ...layouts.trace import TICKS, Activity, Block, Event, Kind
+from ...layouts.trace import TICKS, Activity, Block, Event
+from .messages import lands
 from .spans import Span
 
 __all__ = ["Legs", "Exchange", "crossings", "exchanges", "landings", "mean_legs"]
@@ -57,7 +58,7 @@ def landings(events: Iterable[Event]) -> dict[int, int]:
     """The tick at which each packet had arrived in host memory, by trace number."""
     landed: dict[int, int] = {}
     for event in events:
-        if event.block in _LANDINGS and event.kind == Kind.END and event.number:
+        if event.number and lands(event, _LANDINGS):
             landed[event.number] = event.cycle * TICKS
     return landed
 
@@ -71,7 +72,7 @@ def crossings(events: Iterable[Event]) -> dict[int, int]:
         if not event.number:
             continue
         begin = first.setdefault(event.number, event.cycle)
-        if event.block in _LANDINGS and event.kind == Kind.END:
+        if lands(event, _LANDINGS):
             found[event.number] = (event.cycle - begin) * TICKS
     return found
 

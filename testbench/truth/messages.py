@@ -7,10 +7,17 @@ from fractions import Fraction
 from ...layouts.trace import TICKS, Activity, Block, Event, Kind
 from .spans import Span
 
-__all__ = ["LANDINGS", "Half", "Trip", "Way", "mean_half", "posted", "trips"]
+__all__ = ["LANDINGS", "Half", "Trip", "Way", "lands", "mean_half", "posted", "trips"]
 
 LANDINGS = (Block.COMPLETION, Block.RECEIVE_DMA, Block.N2H)
 """Blocks after whose work a message is in host memory."""
+_LAST = max(Block)
+
+
+def lands(event: Event, blocks: Sequence[Block] = LANDINGS) -> bool:
+    """Tells whether ``event`` ends the work of one of ``blocks``, or of a block of a NIC design's
+    own: with the last such event at its receiver a message is in host memory."""
+    return event.kind == Kind.END and (event.block in blocks or event.block > _LAST)
 
 
 @dataclass(frozen=True)
@@ -86,7 +93,7 @@ def trips(found: Sequence[Span], events: Iterable[Event], begin: int, end: int,
     ``stops``: when the client went on after each trip."""
     landed: dict[tuple[int, int], list[int]] = {}
     for event in events:
-        if event.block in LANDINGS and event.kind == Kind.END and event.number:
+        if event.number and lands(event):
             landed.setdefault((event.node, event.number), []).append(event.cycle * TICKS)
     out = [span for span in posted(found, client, begin) if span.begin < end]
     answers = posted(found, server, begin)

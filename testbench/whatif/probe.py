@@ -27,7 +27,7 @@ _LEAST = 64
 
 
 def measurement(description: Description, layer: str) -> Measurement:
-    """What is measured of ``description``, which is one for ``layer``."""
+    """Returns the measurements of ``description``, which is one for ``layer``."""
     logp = BENCHES.get("logp").module(layer)
     short = {**logp.parameters(description), **getattr(logp, "SHORT", {})}
     bulk = {**BENCHES.get(BANDWIDTH).module(layer).parameters(description), "sizes": [_LEAST, SIZE]}

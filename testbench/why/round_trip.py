@@ -14,7 +14,6 @@ from typing import Any
 from ...layouts.description import Description
 from ...layouts.doors import LAYERS, Layer
 from ...layouts.trace import TICKS, Event
-from ..benches.benchmark import loaded
 from ..benches.latency import trips_of
 from ..truth.breakdown import STAGES, VIA_STAGES, lives, mean_life, via_lives
 from ..truth.echoes import echoes
@@ -115,13 +114,14 @@ def beside(sides: Sequence[Parts]) -> list[tuple[str, list[Fraction | None]]]:
 
 
 def traced(layer: str) -> bool:
-    """Whether round trips of ``layer`` are traced, and it has the figures of ``logp``."""
-    return _traced(LAYERS.get(layer))
+    """Tells whether round trips of ``layer`` are traced, with the figures of ``logp``. What only
+    programs run on, such as Split-C, is no layer."""
+    return (LAYERS.is_path(layer) or layer in LAYERS.names()) and _traced(LAYERS.get(layer))
 
 
 def traced_layers() -> list[str]:
     """The layers that are."""
-    return [name for name, layer in loaded(LAYERS) if _traced(layer)]
+    return [name for name, layer in LAYERS.working() if _traced(layer)]
 
 
 def _traced(layer: Layer) -> bool:

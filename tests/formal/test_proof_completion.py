@@ -26,9 +26,11 @@ class InOrder(wiring.Elaboratable):
     def elaborate(self, platform: object) -> Module:
         m = Module()
         unit = self.unit
-        # Elaborated here, so that its insides are there to speak of.
+        # Elaborated here, so that their insides are there to speak of.
+        write = unit._write
+        inside = write.elaborate(platform)
+        write.elaborate = lambda platform: inside
         m.submodules.unit = unit.elaborate(platform)
-        job, state = unit._job, unit._state
         bus, translate = unit.memory.bus, unit.memory.translate
         word = bus.write.payload
 
@@ -36,7 +38,10 @@ class InOrder(wiring.Elaboratable):
             return Assert(~condition | then)
 
         def at(*names: str) -> Value:
-            return Cat(state.ongoing(name) for name in names).any()
+            return Cat(unit._state.ongoing(name) for name in names).any()
+
+        def writes(*names: str) -> Value:
+            return Cat(write._state.ongoing(name) for name in names).any()
 
         landed = Signal()
         m.d.comb += [
@@ -132,38 +137,42 @@ class InOrder(wiring.Elaboratable):
                 m.d.sync += wrote[0].eq(1)
 
         # What makes it inductive.
-        moving = at("WRITE", "DONE", "IMMEDIATE DONE")
+        moving = writes("WRITE", "DONE", "IMMEDIATE DONE")
         m.d.comb += [
-            Assert(busy == at("CONTEXT", "TRANSLATE", "ANSWER", "REQUEST", "WRITE", "DONE",
-                              "IMMEDIATE DONE", "LOOK")),
-            claim(busy, taken == job.completion),
-            Assert(active == moving), Assert(pending == at("ANSWER")),
-            claim(at("CONTEXT", "LOOK", "IMMEDIATE DONE"), ~job.entry),
+            Assert(busy == at("CONTEXT", "WRITE", "LOOK")),
+            Assert(at("WRITE") == ~writes("IDLE")),
+            claim(busy, taken == unit._completion),
+            Assert(active == moving), Assert(pending == writes("ANSWER")),
+            claim(at("CONTEXT", "LOOK"), ~unit._on_entry),
+            claim(at("WRITE"), unit._on_entry == write._entry),
+            claim(at("LOOK") | writes("IMMEDIATE DONE"), ~write._entry),
             claim(at("CONTEXT"), (answers == 0) & (wrote == 0) & ~status_landed & ~good),
-            claim(busy & ~at("CONTEXT") & job.entry, ~job.immediate),
-            claim(at("TRANSLATE", "ANSWER") & ~job.entry, (answers == 0) & (wrote == 0) & ~good
-                  & ~status_landed & (job.immediate == immediate)),
-            claim((busy & job.entry) | at("LOOK"), status_landed & wrote[1] & ~wrote[2] & good
-                  | at("DONE")),
-            claim(at("TRANSLATE", "ANSWER") & job.entry | at("LOOK"), answers == 1),
-            claim((at("REQUEST") | moving) & ~job.entry,
-                  (answers == 1) & good & (job.physical == descriptor) & ~status_landed
+            claim(at("WRITE") & write._entry, ~write._immediate),
+            claim(writes("TRANSLATE", "ANSWER") & ~write._entry,
+                  (answers == 0) & (wrote == 0) & ~good & ~status_landed
+                  & (write._immediate == immediate)),
+            claim(at("WRITE") & write._entry | at("LOOK"),
+                  status_landed & wrote[1] & ~wrote[2] & good | writes("DONE")),
+            claim(writes("TRANSLATE", "ANSWER") & write._entry | at("LOOK"), answers == 1),
+            claim((writes("REQUEST") | moving) & ~write._entry,
+                  (answers == 1) & good & (write._physical == descriptor) & ~status_landed
                   & (descriptor[:6] == 0)),
-            claim((at("REQUEST") | moving) & job.entry,
-                  (answers == 2) & good & (job.physical == entry) & status_landed & wrote[1]),
-            claim(at("REQUEST", "WRITE") & ~job.entry,
-                  ~wrote[1] & (wrote[0] == (immediate & ~job.immediate))
-                  & (immediate | ~job.immediate)),
-            claim(at("WRITE"), (left == Mux(job.more, 2, 1)) & (~job.more | job.immediate)),
-            claim(at("WRITE") & ~job.entry,
-                  place == descriptor + Mux(job.immediate, 16, 24)),
-            claim(at("WRITE") & job.entry, (place == entry) & ~wrote[2]),
-            claim(at("REQUEST", "WRITE") & job.entry, ~wrote[2]),
-            claim(at("IMMEDIATE DONE"), (left == 0) & wrote[0] & ~wrote[1] & immediate
-                  & ~job.immediate & (place == descriptor + 24)),
-            claim(at("DONE"), (left == 0) & wrote[1]),
+            claim((writes("REQUEST") | moving) & write._entry,
+                  (answers == 2) & good & (write._physical == entry) & status_landed & wrote[1]),
+            claim(writes("REQUEST", "WRITE") & ~write._entry,
+                  ~wrote[1] & (wrote[0] == (immediate & ~write._immediate))
+                  & (immediate | ~write._immediate)),
+            claim(writes("WRITE"),
+                  (left == Mux(write._more, 2, 1)) & (~write._more | write._immediate)),
+            claim(writes("WRITE") & ~write._entry,
+                  place == descriptor + Mux(write._immediate, 16, 24)),
+            claim(writes("WRITE") & write._entry, (place == entry) & ~wrote[2]),
+            claim(writes("REQUEST", "WRITE") & write._entry, ~wrote[2]),
+            claim(writes("IMMEDIATE DONE"), (left == 0) & wrote[0] & ~wrote[1] & immediate
+                  & ~write._immediate & (place == descriptor + 24)),
+            claim(writes("DONE"), (left == 0) & wrote[1]),
             claim(~active, left == 0), claim(answers < 2, ~wrote[2]),
-            claim(busy & wrote[1], ~job.immediate),
+            claim(at("WRITE", "LOOK") & wrote[1], ~write._immediate),
         ]
         return m
 

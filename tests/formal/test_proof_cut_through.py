@@ -22,8 +22,7 @@ pytestmark = needs_prover
 
 BEHIND = ("WRITE", "REFUSE", "JOB", "ACKNOWLEDGE", "MISS", "PROBED")
 """States of a good packet."""
-OPEN = ("CHECK", "DESCRIPTOR", "RESUME", "WALK", "FINISH", "VOID")
-SERVING = ("CONTROL", "FLUSH", "READING", "READ_LOST", "READ_OVER")
+OPEN = ("CHECK", "DESCRIPTOR", "RESUME", "WALK", "END")
 
 
 class Verdict(wiring.Elaboratable):
@@ -45,7 +44,12 @@ class Verdict(wiring.Elaboratable):
     def elaborate(self, platform):
         m = Module()
         machine = self.machine
+        # Elaborated here, so that their insides are there to speak of.
+        for part in (machine.finish, machine.serve):
+            inside = part.elaborate(platform)
+            part.elaborate = lambda platform, inside=inside: inside
         m.submodules.machine = machine.elaborate(platform)
+        ends, serves = machine.finish._state, machine.serve._state
         turn, state, walk = machine.turn, machine.state, machine.walk
         words, ahead = machine.words, machine.descriptor.ahead
         m.d.comb += [words.whole.eq(1 if self.trusts else self.whole),
@@ -72,7 +76,7 @@ class Verdict(wiring.Elaboratable):
         looked = Signal()
         looked_vi = Signal.like(state.vi)
         found = {name: Signal(Message, name=f"found_{name}") for name in ("message", "reading")}
-        m.d.sync += [looked.eq(turn.looks), looked_vi.eq(state.vi)]
+        m.d.sync += [looked.eq(machine.looks), looked_vi.eq(state.vi)]
         with m.If(looked):
             m.d.sync += [found[name].eq(getattr(state, name)) for name in found]
         delivered = Signal(Message)
@@ -110,13 +114,17 @@ class Verdict(wiring.Elaboratable):
 
         # By induction.
         message = turn.message
-        for names, holds in ((BEHIND, packet & good), (OPEN, packet), (SERVING, ~packet),
-                             (("VOID",), whole & bad),
+        m.d.comb += [
+            Assert(machine.ongoing("END") == ~ends.ongoing("IDLE")),
+            Assert(machine.ongoing("SERVE") == ~serves.ongoing("IDLE")),
+            Assert(~ends.ongoing("VOID") | whole & bad & looked & (looked_vi == turn.vi)),
+        ]
+        for names, holds in ((BEHIND, packet & good), (OPEN, packet), (("SERVE",), ~packet),
                              (("RESUME",), good | (message.index == delivered.index)
                               & (message.offset == delivered.offset)),
                              (("CHECK",), ~turn.on_read),
                              (("DESCRIPTOR",), good | ~delivered.begun),
-                             (("VOID", "CHECK"), looked & (looked_vi == turn.vi))):
+                             (("CHECK",), looked & (looked_vi == turn.vi))):
             for name in names:
                 m.d.comb += Assert(~machine.ongoing(name) | holds)
         return m

@@ -7,15 +7,16 @@ import sys
 from pathlib import Path
 
 import pytest
+from nicbed.layouts.doors import CORES
 from nicbed.rtl.processor.core.enabled_core import SUFFIX, with_enable
-from nicbed.rtl.processor.core.picorv32 import PicoRv32
-from nicbed.rtl.processor.core.verilog import CORE_MODULES, core_verilog
+from nicbed.rtl.processor.core.picorv32.picorv32 import PicoRv32
+from nicbed.rtl.processor.core.verilog import core_verilog
 from nicbed.testbench.simulators.verilog import rtlil
 
 from tests.formal.prover import needs_prover
 from tests.labs.rows import more
 
-PUBLISHED = [module for module in CORE_MODULES if not module.endswith(SUFFIX)]
+PUBLISHED = {core.module: core for core in map(CORES.get, CORES.builtin)}
 
 NETLIST = """
 read_verilog {file}
@@ -105,7 +106,7 @@ def yosys(work: Path, text: str, module: str, script: str) -> subprocess.Complet
 @needs_prover
 @pytest.mark.parametrize("module", PUBLISHED)
 def test_held(tmp_path: Path, module: str) -> None:
-    done = yosys(tmp_path, core_verilog(module + SUFFIX), module + SUFFIX, HELD)
+    done = yosys(tmp_path, core_verilog(PUBLISHED[module], enabled=True), module + SUFFIX, HELD)
     assert done.returncode == 0, done.stderr
     assert "no model found: SUCCESS" in (tmp_path / "log").read_text()
 
@@ -114,10 +115,11 @@ def test_held(tmp_path: Path, module: str) -> None:
 @pytest.mark.full
 @pytest.mark.parametrize("module", PUBLISHED)
 def test_equal(tmp_path: Path, module: str) -> None:
-    (tmp_path / "plain.v").write_text(core_verilog(module))
+    (tmp_path / "plain.v").write_text(core_verilog(PUBLISHED[module]))
     gold = NETLIST.format(file="plain.v", module=module, parameters=parameters(module),
                           name="gold")
-    done = yosys(tmp_path, core_verilog(module + SUFFIX), module + SUFFIX, EQUAL.format(gold=gold))
+    done = yosys(tmp_path, core_verilog(PUBLISHED[module], enabled=True), module + SUFFIX,
+                 EQUAL.format(gold=gold))
     assert done.returncode == 0, done.stderr
     assert "Equivalence successfully proven" in (tmp_path / "log").read_text()
 
@@ -129,7 +131,7 @@ def test_equal(tmp_path: Path, module: str) -> None:
                                               more("serv_rf_top", "wen0_r    <=")])
 def test_a_missed_enable_is_found(tmp_path: Path, module: str, register: str) -> None:
     """The proof fails where one register, or memory, goes without."""
-    before, _, after = core_verilog(module + SUFFIX).partition(register)
+    before, _, after = core_verilog(PUBLISHED[module], enabled=True).partition(register)
     before, enable, between = before.rpartition(" if (!clk_en) ; else")
     assert enable and after
     done = yosys(tmp_path, before + between + register + after, module + SUFFIX, HELD)

@@ -23,7 +23,6 @@ EXCEPTIONS = {
     "creation: Windows": "what creates them",
     "done_count: Report": "how the count is told",
     "executor: Cluster": "an executor, as concurrent.futures has them",
-    "gm: GmTalker": _LAYER,
     "groups: Group": _PLURAL,
     "library: Mpi": _FIELD,
     "locks: Lock": _PLURAL,
@@ -41,7 +40,6 @@ EXCEPTIONS = {
     "sp: ScalarPentadiagonal": "the benchmark's name is SP",
     "target: Model": "a target, as the simulators have one",
     "told_queues: LoadedQueue": _PLURAL,
-    "via: ViaTalker": _LAYER,
     "window: Win": _FIELD,
     "windows: Win": _FIELD,
 }
@@ -110,7 +108,7 @@ def test_no_exception_is_there_in_vain() -> None:
     ("rtl/vi/send/slots.py", "SendSlots", True),
     ("rtl/vi/send/slots.py", "SendSlotsTwice", False),
     ("host/mpi/channels/gm.py", "GmChannel", True),
-    ("rtl/processor/core/picorv32.py", "PicoRv32", True)])
+    ("rtl/processor/core/picorv32/picorv32.py", "PicoRv32", True)])
 def test_tells_a_file_from_its_class(path: str, name: str, good: bool) -> None:
     assert named_after(Path(path), name) is good
 

@@ -21,14 +21,14 @@ def test_every_package_is_listed() -> None:
         for top in TOP for path in (ROOT / top).rglob("__init__.py")
         if "__pycache__" not in path.parts
     }
-    assert there | {"nicbed"} == set(PROJECT["tool"]["setuptools"]["packages"])
+    assert there | {"nicbed", "nicbed.examples"} == set(PROJECT["tool"]["setuptools"]["packages"])
 
 
 def test_every_data_file_is_shipped() -> None:
     """What is no module goes into a wheel only if a pattern of package-data names it."""
     patterns = {ROOT.joinpath(*package.split(".")[1:]) / pattern for package, found in
                 PROJECT["tool"]["setuptools"]["package-data"].items() for pattern in found}
-    listed = subprocess.run(["git", "ls-files", "-z", *sorted(TOP)], cwd=ROOT,
+    listed = subprocess.run(["git", "ls-files", "-z", *sorted(TOP), "examples"], cwd=ROOT,
                             capture_output=True, text=True, check=True)
     files = [name for name in listed.stdout.split("\0") if name and not name.endswith(".py")]
     assert files

@@ -15,25 +15,32 @@ from amaranth.hdl import Module
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 from nicbed.firmware import tools
+from nicbed.layouts import doors
 from nicbed.layouts.description import Description
 from nicbed.layouts.processor import MMIO_BASE, STATUS, CrashReason, State, mmio_address
 from nicbed.rtl.bus.pio import PageWrite, PioAccess
-from nicbed.rtl.processor.core.verilog import CORE_MODULES, core_verilog
 from nicbed.rtl.processor.processor import Processor
 from nicbed.testbench.simulators import cache as build_cache
 from nicbed.testbench.simulators.verilator import Compilation, compile_all, verilate
 from nicbed.testbench.simulators.verilog import (
     SOURCES,
-    instances,
+    foreign_sources,
     module_files,
     own_files,
     rtlil,
     to_verilog,
 )
 
-__all__ = ["CORES", "End", "HERE", "Lab", "ProcessorTop", "assemble", "constants", "describe"]
+__all__ = ["CORES", "End", "HERE", "Lab", "ProcessorTop", "assemble", "constants", "describe",
+           "isa"]
 
 CORES = ("serv", "picorv32", "vexriscv")
+
+
+def isa(core: str) -> str:
+    """The instruction set of ``core``, as the compiler calls it."""
+    return doors.CORES.get(core).isa
+
 HERE = Path(__file__).parent / "riscv"
 
 
@@ -115,7 +122,7 @@ class End(NamedTuple):
 def _simulator(core: str) -> Path:
     text = rtlil(ProcessorTop(core=core), "top")
     main = HERE / "main.cpp"
-    parts = [text, *(core_verilog(module) for module in instances(text, CORE_MODULES)),
+    parts = [text, *foreign_sources(text).values(),
              main.read_text(), sys.version,
              *(path.read_text() for path in sorted(SOURCES.glob("profile.*")))]
 

@@ -38,6 +38,7 @@ from nicbed.rtl.vi.attached_engine import AttachedEngine
 from nicbed.rtl.vi.complete.completion_counts import CompletionCounts
 from nicbed.rtl.vi.complete.completion_queues import CompletionQueues
 from nicbed.rtl.vi.complete.completion_unit import CompletionUnit
+from nicbed.rtl.vi.complete.completion_write import CompletionWrite
 from nicbed.rtl.vi.contexts import Contexts
 from nicbed.rtl.vi.descriptors.fetch import DescriptorFetch
 from nicbed.rtl.vi.descriptors.segment_walk import SegmentWalk
@@ -45,25 +46,34 @@ from nicbed.rtl.vi.engine import Engine
 from nicbed.rtl.vi.event_queue import EventQueue
 from nicbed.rtl.vi.manager import Manager
 from nicbed.rtl.vi.receive.descriptor import ReceiveDescriptor
+from nicbed.rtl.vi.receive.finish import Finish
+from nicbed.rtl.vi.receive.judge import Judge
 from nicbed.rtl.vi.receive.packet_machine import PacketMachine
 from nicbed.rtl.vi.receive.packet_words import PacketWords
 from nicbed.rtl.vi.receive.parse import ReceiveParse
 from nicbed.rtl.vi.receive.receive_state import ReceiveState
 from nicbed.rtl.vi.receive.receiver import Receiver
 from nicbed.rtl.vi.receive.scatter_writer import ScatterWriter
+from nicbed.rtl.vi.receive.serve import Serve
 from nicbed.rtl.vi.records import ViRecords
 from nicbed.rtl.vi.send.acknowledgements import Acknowledgements
 from nicbed.rtl.vi.send.fetch import SendFetch
+from nicbed.rtl.vi.send.go_back import GoBack
+from nicbed.rtl.vi.send.job_end import JobEnd
 from nicbed.rtl.vi.send.owed_answers import OwedAnswers
 from nicbed.rtl.vi.send.packet_build import PacketBuild
 from nicbed.rtl.vi.send.packet_gather import PacketGather
 from nicbed.rtl.vi.send.packet_headers import PacketHeaders
+from nicbed.rtl.vi.send.packet_pieces import PacketPieces
+from nicbed.rtl.vi.send.patience import Patience
 from nicbed.rtl.vi.send.read_responder import ReadResponder
 from nicbed.rtl.vi.send.read_timer import ReadTimer
 from nicbed.rtl.vi.send.sender import Sender
+from nicbed.rtl.vi.send.sent_window import SentWindow
 from nicbed.rtl.vi.send.slots import SendSlots
 from nicbed.rtl.vi.send.transmit import SendTransmit
 from nicbed.rtl.vi.send.turn import SendTurn
+from nicbed.rtl.vi.send.turn_check import TurnCheck
 from nicbed.rtl.vi.send.unacknowledged import Unacknowledged
 from nicbed.rtl.vi.translate.table_walk import TableWalk
 from nicbed.rtl.vi.translate.translation_cache import TranslationCache
@@ -104,6 +114,7 @@ BLOCKS: dict[str, Callable[[], wiring.Component]] = {
     "work queues": lambda: WorkQueues(vis=8, depth=4),
     "events": lambda: EventQueue(depth=4, sources=1),
     "completion": lambda: CompletionUnit(vis=8, cqs=4),
+    "completion write": CompletionWrite,
     "completion queues": lambda: CompletionQueues(cqs=4),
     "completion counts": lambda: CompletionCounts(vis=8),
     "translator": lambda: Translator(description=DESCRIPTION, clients=1),
@@ -114,7 +125,10 @@ BLOCKS: dict[str, Callable[[], wiring.Component]] = {
     "descriptor fetch": DescriptorFetch,
     "segment walk": SegmentWalk,
     "sender": lambda: Sender(description=DESCRIPTION),
+    "turn check": lambda: TurnCheck(window=4),
     "send turn": lambda: SendTurn(window=4, mtu=64),
+    "packet pieces": PacketPieces,
+    "job end": JobEnd,
     "packet gather": PacketGather,
     "packet headers": PacketHeaders,
     "owed answers": lambda: OwedAnswers(vis=8),
@@ -123,6 +137,9 @@ BLOCKS: dict[str, Callable[[], wiring.Component]] = {
     "send slots": lambda: SendSlots(slots=4, words=8),
     "send transmit": lambda: SendTransmit(slots=4),
     "acknowledgements": lambda: Acknowledgements(vis=8, window=4, slots=4),
+    "sent window": SentWindow,
+    "go back": GoBack,
+    "patience": Patience,
     "unacknowledged": lambda: Unacknowledged(vis=8, window=4),
     "records": lambda: ViRecords(shape=8, vis=8, readers=1),
     "read responder": lambda: ReadResponder(vis=8),
@@ -132,6 +149,9 @@ BLOCKS: dict[str, Callable[[], wiring.Component]] = {
     "packet words": lambda: PacketWords(depth=8),
     "receive descriptor": ReceiveDescriptor,
     "packet machine": PacketMachine,
+    "judge": Judge,
+    "finish": Finish,
+    "serve": Serve,
     "scatter writer": ScatterWriter,
     "receive state": lambda: ReceiveState(vis=8),
     "processor": lambda: Processor(description=WITH_CORE),

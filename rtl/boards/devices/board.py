@@ -17,13 +17,12 @@ _TOLERANCE = Fraction(25, 1000)
 class Board:
     """A board with an ECP5, its serial line and a light.
 
-    To add a board, write a file with one of these, and add a line to
-    :data:`nicbed.testbench.synth.boards.BOARDS`.
+    To add a board, write a file with one of these: ``nicbed synth --board ./my_board.py``.
 
     Parameters
     ----------
     name
-        Name for ``--board``.
+        Name for ``--board``: small letters, digits and underscores.
     title
         Name in messages and documents.
     platform

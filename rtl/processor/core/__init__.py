@@ -1,12 +1,14 @@
-"""The available cores, and their bus.
+"""Cores, and their bus.
 
 In the order in which to read:
 
-- :mod:`.cores`: The available cores
-- :mod:`.serv`: The bit-serial core
-- :mod:`.picorv32`: The multi-cycle core
-- :mod:`.vexriscv`: The pipelined core
-- :mod:`.verilog`: The Verilog of the cores, from the packages that publish them
+- :mod:`.cores`: Makes the core that ``nic.processor`` names
+- :mod:`.serv`: SERV, the bit-serial core
+- :mod:`.picorv32`: PicoRV32, the multi-cycle core
+- :mod:`.vexriscv`: VexRiscv, the pipelined core
+- :mod:`.published`: Verilog of cores in the packages that publish them, and the address of an
+  instruction as one more output
+- :mod:`.verilog`: The Verilog of a core
 - :mod:`.enabled_core`: Adds a clock enable to a core whose Verilog has none
 - :mod:`.clock_gate`: The clock of a core that has no clock enable
 - :mod:`.core_router`: Decoding of a core's accesses

@@ -9,8 +9,13 @@ In the order in which to read:
 - :mod:`.receive_state`: What the receive side keeps of each VI between packets
 - :mod:`.descriptor`: Finds the receive descriptors that messages go to, ahead of their packets'
   turn
-- :mod:`.turn`: The packet whose turn it is in the receiver: its registers
-- :mod:`.packet_machine`: The receiver's state machine: what happens to a packet, step by step
+- :mod:`.turn`: The packet whose turn it is in the receiver: what is known of it, and how it ends
+- :mod:`.packet_machine`: Handles packets one at a time: takes one, does what it asks for, and has
+  it ended
+- :mod:`.judge`: Judges packets: whether one counts, and what it asks for
 - :mod:`.scatter_writer`: Scatters packet data into virtual memory, byte-exact
-- :mod:`.packet_end`: How a packet ends in the receiver, and what manager and sender are told
+- :mod:`.finish`: Ends a packet in the receiver: completes its descriptor, stores what is kept,
+  tells others
+- :mod:`.serve`: Serves the receiver's manager and sender between packets: connections, and RDMA
+  reads
 """

@@ -9,7 +9,7 @@ from ...parts.block_ram import BlockRam
 from ...parts.sizes import check_vis
 from ..types import Address
 
-__all__ = ["Message", "ReceiveEntries", "ReceiveState", "Sequence"]
+__all__ = ["Message", "ReceiveEntries", "ReceiveState", "Sequence", "Storing"]
 
 
 class Sequence(data.Struct):
@@ -39,18 +39,25 @@ class Message(data.Struct):
     bytes: 32
 
 
-ReceiveEntries = wiring.Signature({
-    "vi": Out(VI_BITS),
-    "sequence": In(Sequence),
-    "message": In(Message),
-    "reading": In(Message),
-    "write_vi": Out(VI_BITS),
+_STORING = {
     "write_sequence": Out(1),
     "write_message": Out(1),
     "write_reading": Out(1),
     "next_sequence": Out(Sequence),
     "next_message": Out(Message),
     "next_reading": Out(Message),
+}
+
+Storing = wiring.Signature(_STORING)
+"""In a cycle with its ``write_`` each entry of a VI becomes its ``next_``."""
+
+ReceiveEntries = wiring.Signature({
+    "vi": Out(VI_BITS),
+    "sequence": In(Sequence),
+    "message": In(Message),
+    "reading": In(Message),
+    "write_vi": Out(VI_BITS),
+    **_STORING,
 })
 """``sequence``, ``message`` and ``reading`` (the message that answers the VI's own RDMA read) are
 of the VI that ``vi`` said in the cycle before. In a cycle with its ``write_`` each of them becomes

@@ -1,64 +1,81 @@
-"""The packet whose turn it is in the receiver: its registers."""
+"""The packet whose turn it is in the receiver: what is known of it, and how it ends."""
 
-from amaranth.hdl import Signal
+from amaranth.hdl import Mux, Value
+from amaranth.lib import data, wiring
+from amaranth.lib.wiring import Out
 
-from ....layouts.via import VI_BITS
-from ..types import Address
+from ....layouts.via import STATUS, VI_BITS, PacketKind, Status
 from .parse import Parsed
 from .receive_state import Message, Sequence
 
-__all__ = ["Turn"]
+__all__ = ["Answering", "StatusLayout", "Turn", "all_errors", "carries", "errors_of"]
+
+StatusLayout = data.StructLayout({field.name: field.width for field in STATUS.fields})
 
 
-class Turn:
-    """Registers of the packet under way, and how it ends; and what is said of it in a cycle."""
+class Turn(data.Struct):
+    """The ``packet`` under way, and its ``vi`` with ``tag``, which is ``reliable``, and of Reliable
+    ``reception``; ``left``, the bytes that have not landed.
 
-    def __init__(self) -> None:
-        # The packet under way is here whole, and as its sender sent it.
-        self.good = Signal()
-        # The VI's entries are looked up for the machine. The message kept, with the descriptor that
-        # was taken for a packet of it; and that for the packet under way.
-        self.looks = Signal()
-        self.kept = Signal(Message)
-        self.held = Signal()
-        self.held_address = Signal(Address)
-        # The packet, and what its VI is.
-        self.packet = Signal(Parsed)
-        self.vi = Signal(VI_BITS)
-        self.tag = Signal(16)
-        self.reliable = Signal()
-        self.reception = Signal()
-        self.left = Signal(16)
-        # The message that it belongs to, and what the VI's sequence entry becomes.
-        self.message = Signal(Message)
-        self.on_read = Signal()
-        self.walked = Signal()
-        # The message's descriptor has been taken from the receive queue.
-        self.took = Signal()
-        self.sequence = Signal(Sequence)
-        # How the packet ends. ``at_once``: the descriptor is completed, whatever it says.
-        # ``partial``: something has landed, though the completion's Length is zero.
-        self.at_once = Signal()
-        self.completes = Signal()
-        self.silent = Signal()
-        self.errors = Signal(8)
-        self.partial = Signal()
-        self.acknowledges = Signal()
-        self.breaks = Signal()
-        self.break_event = Signal(8)
-        self.tells = Signal()
-        self.code = Signal(2)
-        self.raises = Signal()
-        self.event_code = Signal(8)
-        self.replies = Signal()
-        self.lost = Signal()
-        self.refused = Signal()
-        self.none_posted = Signal()
-        self.flush_read = Signal()
-        # The packet carries an acknowledgement, if its VI is reliable.
-        self.carries = Signal()
-        # In this cycle: an answer; the packet is over; nothing of the last one is pending.
-        self.answers = Signal()
-        self.answer_kind = Signal(3)
-        self.over = Signal()
-        self.clear = Signal()
+    The ``message`` that it belongs to, which is with ``on_read`` the VI's own RDMA read;
+    ``walked``: by its descriptor's segments; ``took``: the descriptor was taken from the receive
+    queue. ``sequence``: what the VI's entry becomes.
+
+    How it ends: ``at_once``, the descriptor is completed whatever it says; ``completes`` it,
+    ``silent``, with ``errors``; ``partial``: something has landed, though the completion's Length
+    is zero; ``acknowledges`` the packet; ``breaks`` the connection with ``break_event``; ``tells``
+    the peer by ``code``; ``raises`` an event ``event_code``; ``replies``: it is an answer to the
+    sender; ``lost``: the peer has broken the connection; ``refused``: it is dropped;
+    ``none_posted``: for want of a descriptor.
+    """
+
+    packet: Parsed
+    vi: VI_BITS
+    tag: 16
+    reliable: 1
+    reception: 1
+    left: 16
+    message: Message
+    on_read: 1
+    walked: 1
+    took: 1
+    sequence: Sequence
+    at_once: 1
+    completes: 1
+    silent: 1
+    errors: 8
+    partial: 1
+    acknowledges: 1
+    breaks: 1
+    break_event: 8
+    tells: 1
+    code: 2
+    raises: 1
+    event_code: 8
+    replies: 1
+    lost: 1
+    refused: 1
+    none_posted: 1
+
+
+Answering = wiring.Signature({"valid": Out(1), "kind": Out(3)})
+"""With ``valid`` the peer is owed an answer of ``kind`` (layouts.via.PacketKind)."""
+
+
+def errors_of(status: Status) -> int:
+    """The field ``errors`` of STATUS."""
+    return status >> 1
+
+
+def carries(packet: data.View) -> Value:
+    """Tells whether the packet carries an acknowledgement, if its VI is reliable."""
+    kind = packet.detail.kind
+    return (packet.detail.carries
+            & ((kind == PacketKind.SEND) | (kind == PacketKind.RDMA_WRITE)
+               | (kind == PacketKind.READ_RESPONSE))
+            & ~(packet.detail.immediate & packet.detail.last))
+
+
+def all_errors(errors: Value, partial: Value) -> Value:
+    """``errors``, and PARTIAL if there is one and some of the message has landed (``partial``)."""
+    return errors | Mux((errors != 0) & partial, errors_of(Status.PARTIAL), 0)

@@ -1,7 +1,7 @@
 """Answers to the sender: acknowledgements and breaks; also time-outs, and orders of the manager."""
 
-from amaranth.hdl import Cat, Const, Module, Mux, Signal
-from amaranth.lib import data, enum, stream, wiring
+from amaranth.hdl import Cat, Module, Mux, Signal
+from amaranth.lib import enum, stream, wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import ceil_log2
 
@@ -10,13 +10,15 @@ from ...parts.sizes import check_power_of_two, check_vis
 from ...parts.timing import Timing
 from ..records import Clear, ViRecords, record_read
 from ..types import Acknowledged, Control, ControlAction
-from .job import Abort, Numbers, Outcome, Progress, before
-from .packet_build import remote_operation
+from .go_back import GoBack
+from .job import Abort, Numbers, Outcome, Progress
+from .patience import Patience
 from .read_timer import Watched
+from .sent_window import SentWindow, WindowStep
 from .slots import slot_wait
-from .unacknowledged import PLACE_BITS, RingRead
+from .unacknowledged import RingRead
 
-__all__ = ["CLEARED", "Reads", "Acknowledgements"]
+__all__ = ["CLEARED", "Acknowledgements", "Reads"]
 
 CLEARED = 4
 """Blocks besides this one that keep records of VIs."""
@@ -40,13 +42,12 @@ class _Cause(enum.Enum, shape=3):
     WATCHED = 4
 
 
-LONGEST_DOUBLED = 1 << 17
-"""Time-outs in a row double up to this many cycles."""
-MOST_DOUBLINGS = 6
-
-
 class Acknowledgements(wiring.Component):
     """Keeps every VI's progress, and is the only block that completes descriptors in the ring.
+
+    It takes what comes, an event at a time, and stores what the event changes. :class:`SentWindow`
+    drops packets and completes descriptors, :class:`GoBack` queues packets again, and
+    :class:`Patience` counts time-outs.
 
     - An acknowledgement with a sequence number between the last one and the next to be given drops
       the packets before that number, completes the Reliable Reception descriptors that end there,
@@ -59,9 +60,8 @@ class Acknowledgements(wiring.Component):
       CONN_LOST. With code LOST there is no acknowledgement and no such error, because it may come
       from the peer's disconnection and its number is not valid.
     - A time-out of the oldest packet sends a probe to the peer and no packet again, because the
-      packet may only be late. Each time-out in a row is twice as long, up to LONGEST_DOUBLED or the
-      time-out itself, whichever is more. The ``retries``-th breaks the connection with error
-      TRANSPORT.
+      packet may only be late. Each time-out in a row is twice as long, as far as Patience says. The
+      ``retries``-th breaks the connection with error TRANSPORT.
     - A VI that ``watch`` offers has had an RDMA read outstanding for long. If no packet of it waits
       for an acknowledgement, nothing else would detect that its peer is gone, so the peer gets a
       probe. After ``retries`` of these without an answer the next one breaks the connection.
@@ -146,76 +146,83 @@ class Acknowledgements(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         m = Module()
         m.submodules.records = records = ViRecords(shape=Progress, vis=self._vis, readers=3)
+        m.submodules.window = window = SentWindow()
+        m.submodules.go_back = back = GoBack()
+        m.submodules.patience = patience = Patience()
         for reader, port in zip(self.progress, list(records.read)[1:], strict=True):
             wiring.connect(m, wiring.flipped(reader), port)
         reads, outcome, ring, slots = self.reads, self.outcome, self.ring, self.slots
+        wiring.connect(m, wiring.flipped(outcome.complete), window.complete)
         numbers = self.numbers.data
-        timeout, retries = self.timing.via_retry_timeout, self.timing.via_retries
         writing = Signal()
         clear = Signal()
         m.d.comb += writing.eq(Cat(port.writing for port in self.clear).any())
 
         vi = Signal(VI_BITS)
         cause = Signal(_Cause)
+        # From the record in the first cycle, then as updated; but for what the window updates.
         progress = Signal(Progress)
-        # From the record in the first cycle, then as updated.
         message = Signal(Acknowledged)
         action = Signal(ControlAction)
-        sequence = Signal(8)
-        newest = Signal(PLACE_BITS)
         errors = Signal(9)
         # The next step after the descriptors that are done.
         breaks = Signal()
         again = Signal()
         echo = Signal()
-        waited = Signal()
         wakes = Signal()
         flush = Signal()
-        flushed = Signal(9)
         following = Signal(8)
         reading = Signal()
         chosen = Signal(VI_BITS)
         begins = Signal()
+        drops = Signal()
         code_errors = Signal(9)
         old = records.read[0].data
-        entry = ring.oldest
-        over = Signal()
-        doubled = Signal(32)
         break_pending = Signal()
         tell_pending = Signal()
         m.d.comb += [
             records.read[0].en.eq(begins),
             records.read[0].vi.eq(chosen),
             self.numbers.en.eq(begins), self.numbers.vi.eq(chosen),
-            ring.look.eq(begins), ring.vi.eq(Mux(begins, chosen, vi)),
-            ring.place.eq(progress.oldest),
+            ring.look.eq(begins | drops), ring.vi.eq(Mux(begins, chosen, vi)),
+            ring.read.eq(window.read), ring.place.eq(window.place), window.oldest.eq(ring.oldest),
             records.write.vi.eq(vi),
             records.write.data.eq(progress),
+            records.write.data.oldest.eq(window.user.oldest),
+            records.write.data.failure.eq(window.user.failure),
             *(port.valid.eq(clear) for port in self.clear),
             *(port.vi.eq(vi) for port in self.clear),
             reads.watch.vi.eq(vi),
             self.abort.vi.eq(vi),
+            window.user.progress.eq(old),
+            window.user.newest.eq(ring.newest),
+            window.user.vi.eq(vi),
+            window.user.acknowledged.eq(progress.acknowledged),
+            window.user.breaks.eq(breaks),
+            window.user.errors.eq(errors),
+            slots.release.valid.eq(window.release | drops),
+            slots.release.all.eq(window.all | drops),
             slots.release.vi.eq(vi),
             slots.release.sequence.eq(progress.acknowledged),
+            back.user.sequence.eq(message.sequence),
+            back.user.echoed.eq(message.code),
+            back.found.eq(slots.find.found),
+            back.waits.eq(slots.find.waits),
+            back.sent.eq(slots.find.sent),
             slots.find.vi.eq(vi),
-            slots.find.sequence.eq(sequence),
+            slots.find.sequence.eq(back.sequence),
+            slots.again.eq(back.again),
             slots.again_slot.eq(slots.find.slot),
+            patience.timing.eq(self.timing),
+            patience.retries.eq(old.retries),
+            slots.expiry.extension.eq(patience.extension),
             outcome.wake.payload.eq(vi << 1),
             outcome.break_.valid.eq(break_pending),
             outcome.break_.payload.event.eq(Event.CONN_LOST),
             outcome.control_packet.valid.eq(tell_pending),
             outcome.control_packet.payload.code.eq(BreakCode.LOST),
             reads.lost.payload.eq(vi),
-            doubled.eq((timeout << 1) << Mux(old.retries > MOST_DOUBLINGS, MOST_DOUBLINGS,
-                                                  old.retries[:3])),
-            slots.expiry.extension.eq(Mux(doubled < LONGEST_DOUBLED, doubled,
-                                  Mux(timeout < LONGEST_DOUBLED, LONGEST_DOUBLED,
-                                      timeout))),
             reading.eq(old.connected & (numbers.reads != old.read_done)),
-            outcome.complete.payload.queue.eq(vi << 1),
-            outcome.complete.payload.address.eq(entry.address),
-            outcome.complete.payload.silent.eq(entry.silent),
-            outcome.complete.payload.trace.eq(entry.trace),
         ]
         with m.Switch(message.code):
             with m.Case(BreakCode.REMOTE_DESCRIPTOR):
@@ -229,6 +236,15 @@ class Acknowledgements(wiring.Component):
                               (tell_pending, outcome.control_packet)):
             with m.If(port.ready):
                 m.d.sync += pending.eq(0)
+
+        def step(step: WindowStep) -> None:
+            m.d.comb += [window.user.valid.eq(1), window.user.step.eq(step)]
+            m.next = "WINDOW"
+
+        def tell(kind: PacketKind) -> None:
+            m.d.sync += [tell_pending.eq(1), outcome.control_packet.payload.vi.eq(vi),
+                         outcome.control_packet.payload.kind.eq(kind),
+                         outcome.control_packet.payload.sequence.eq(0)]
 
         with m.FSM() as state:
             with m.State("IDLE"):
@@ -258,8 +274,8 @@ class Acknowledgements(wiring.Component):
                     m.d.sync += vi.eq(chosen)
                     m.next = "LOOK"
             with m.State("LOOK"):
-                m.d.sync += [progress.eq(old), newest.eq(ring.newest),
-                             following.eq(numbers.following)]
+                m.d.comb += window.user.load.eq(1)
+                m.d.sync += [progress.eq(old), following.eq(numbers.following)]
                 with m.Switch(cause):
                     with m.Case(_Cause.CONTROL):
                         m.next = "CLEAR"
@@ -277,11 +293,12 @@ class Acknowledgements(wiring.Component):
                         m.next = "IDLE"
                         with m.If(slots.expiry.sequence == old.acknowledged):
                             m.next = "PROBE"
-                            with m.If(old.retries + 1 >= retries):
+                            with m.If(patience.last):
                                 m.d.sync += [breaks.eq(1), errors.eq(Status.TRANSPORT)]
-                                m.next = "FAIL"
                                 with m.If(reading):
                                     m.next = "READ LOST"
+                                with m.Else():
+                                    step(WindowStep.FAIL)
                     with m.Case(_Cause.WATCHED):
                         m.next = "IDLE"
                         with m.If(reading):
@@ -289,118 +306,55 @@ class Acknowledgements(wiring.Component):
                             # A packet that waits for an acknowledgement has its own timer.
                             with m.If(old.acknowledged == numbers.following):
                                 m.next = "PROBE"
-                                with m.If(old.retries >= retries):
+                                with m.If(patience.silent):
                                     m.d.sync += [breaks.eq(1), errors.eq(Status.TRANSPORT)]
                                     m.next = "READ LOST"
             with m.State("READ LOST"):
                 m.d.comb += reads.lost.valid.eq(1)
                 with m.If(reads.lost.ready):
-                    m.next = "FAIL"
+                    step(WindowStep.FAIL)
             with m.State("PROBE"):
-                m.d.sync += [
-                    progress.retries.eq(progress.retries + 1),
-                    tell_pending.eq(1),
-                    outcome.control_packet.payload.vi.eq(vi),
-                    outcome.control_packet.payload.kind.eq(PacketKind.PROBE),
-                    outcome.control_packet.payload.sequence.eq(0),
-                ]
+                m.d.sync += progress.retries.eq(progress.retries + 1)
+                tell(PacketKind.PROBE)
                 m.next = "END"
             with m.State("CHECK"):
                 m.d.sync += [breaks.eq(message.broken), errors.eq(code_errors)]
                 m.next = "END"
-                with m.If(message.broken):
-                    m.next = "FAIL"
                 with m.If(((message.sequence - progress.acknowledged)[:8]
                            <= (following - progress.acknowledged)[:8])
                           & ~(message.broken & (message.code == BreakCode.LOST))):
+                    m.d.comb += back.user.load.eq(1)
                     m.d.sync += [
                         progress.acknowledged.eq(message.sequence),
-                        sequence.eq(message.sequence),
                         progress.retries.eq(0),
                         again.eq(message.again & ~message.broken),
                         echo.eq(message.echo),
                     ]
                     with m.If(message.sequence != progress.acknowledged):
                         m.d.sync += wakes.eq(~message.broken)
-                    m.next = "RELEASE"
-            with m.State("RELEASE"):
-                m.d.comb += [slots.release.valid.eq(1), ring.read.eq(1)]
-                m.next = "POP"
-                with m.If(progress.oldest == newest):
-                    m.next = "END"
-                    with m.If(breaks):
-                        m.next = "FAIL"
-            with m.State("POP"):
-                # The oldest entry has been read: is it done?
-                m.d.comb += over.eq((entry.errors == 0) & ~entry.silent
-                                    & before(entry.sequence, progress.acknowledged))
-                with m.If(over | flush):
-                    m.d.comb += [
-                        outcome.complete.valid.eq(1),
-                        self._status(entry, Mux(flush & (entry.errors == 0), flushed,
-                                                entry.errors)),
-                    ]
-                    # The descriptor that was under way at the failure may have entered the ring
-                    # since.
-                    m.d.comb += flushed.eq(Mux(progress.failure != 0, progress.failure,
-                                               Status.FLUSHED))
-                    with m.If(outcome.complete.ready):
-                        m.d.sync += [progress.oldest.eq(progress.oldest + 1),
-                                     progress.failure.eq(0)]
-                        m.next = "NEXT"
-                with m.Else():
-                    m.next = "END"
-                    with m.If(breaks):
-                        m.next = "FAIL"
-            with m.State("NEXT"):
-                m.d.comb += ring.read.eq(1)
-                m.next = "POP"
-                with m.If(progress.oldest == newest):
-                    m.next = "END"
-                    with m.If(breaks):
-                        m.next = "FAIL"
-            with m.State("FAIL"):
-                # The error goes to the oldest unfinished descriptor, else to the one under way.
-                m.d.comb += [slots.release.valid.eq(1), slots.release.all.eq(1),
-                             ring.read.eq(1)]
-                m.next = "END"
-                with m.If(errors != 0):
-                    with m.If(progress.oldest != newest):
-                        m.next = "BLAME"
-                    with m.Else():
-                        m.d.sync += progress.failure.eq(errors)
-            with m.State("BLAME"):
-                m.d.comb += [
-                    outcome.complete.valid.eq(1),
-                    self._status(entry, Mux(entry.errors == 0, errors, entry.errors)),
-                ]
-                with m.If(outcome.complete.ready):
-                    m.d.sync += progress.oldest.eq(progress.oldest + 1)
+                    step(WindowStep.RELEASE)
+                with m.Elif(message.broken):
+                    step(WindowStep.FAIL)
+            with m.State("WINDOW"):
+                with m.If(window.user.over):
                     m.next = "END"
             with m.State("END"):
                 m.d.comb += records.write.valid.eq(1)
-                m.d.sync += waited.eq(slots.find.found & slots.find.waits)
                 m.next = "IDLE"
                 with m.If(flush):
                     m.next = "TELL"
                 with m.Elif(breaks):
                     m.next = "BREAK"
                 with m.Elif(again):
+                    m.d.comb += back.user.again.eq(1)
                     m.next = "REPEAT"
                 with m.Elif(echo):
-                    m.next = "JUDGE"
-                with m.Elif(wakes):
-                    m.next = "WAKE"
-            with m.State("JUDGE"):
-                m.next = "IDLE"
-                with m.If(waited & (slots.find.sent - message.code)[31]):
+                    m.d.comb += back.user.judge.eq(1)
                     m.next = "REPEAT"
                 with m.Elif(wakes):
                     m.next = "WAKE"
             with m.State("REPEAT"):
-                m.d.comb += slots.again.eq(slots.find.found & slots.find.waits)
-                m.d.sync += sequence.eq(sequence + 1)
-                with m.If(~slots.find.found):
+                with m.If(back.user.over):
                     m.next = "IDLE"
                     with m.If(wakes):
                         m.next = "WAKE"
@@ -424,19 +378,16 @@ class Acknowledgements(wiring.Component):
                 with m.If(self.abort.quiet):
                     m.next = "DROP"
             with m.State("DROP"):
-                m.d.comb += [self.abort.valid.eq(1), slots.release.valid.eq(1),
-                             slots.release.all.eq(1), ring.look.eq(1)]
+                m.d.comb += [self.abort.valid.eq(1), drops.eq(1)]
                 m.next = "DROPPED"
             with m.State("DROPPED"):
                 m.d.comb += self.abort.valid.eq(1)
-                m.d.sync += [flush.eq(1), progress.connected.eq(0), newest.eq(ring.newest)]
-                m.next = "NEXT"
+                m.d.sync += [flush.eq(1), progress.connected.eq(0)]
+                step(WindowStep.FLUSH)
             with m.State("TELL"):
                 # If one still waits for the link, this peer detects the break by its time-outs.
                 with m.If(~tell_pending):
-                    m.d.sync += [tell_pending.eq(1), outcome.control_packet.payload.vi.eq(vi),
-                                 outcome.control_packet.payload.kind.eq(PacketKind.BREAK),
-                                 outcome.control_packet.payload.sequence.eq(0)]
+                    tell(PacketKind.BREAK)
                 m.d.comb += self.control.ready.eq(1)
                 m.next = "IDLE"
         with m.If(flush):
@@ -446,12 +397,3 @@ class Acknowledgements(wiring.Component):
                                  & ~reads.watch.o.valid
                                  & ~break_pending & ~tell_pending)
         return m
-
-    def _status(self, entry: "data.View", errors: "Signal | Mux") -> list:
-        """The completion of a ring's entry."""
-        good = Mux(errors == 0, entry.length, 0)
-        return [
-            self.outcome.complete.payload.length.eq(good),
-            self.outcome.complete.payload.status.eq(
-                Cat(errors[:9], Const(0, 7), remote_operation(entry.operation))),
-        ]

@@ -5,14 +5,15 @@ from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from ....layouts.trace import Kind
-from ....layouts.via import QUEUE_BITS, VI_BITS, Operation, Reliability, ViState
+from ....layouts.via import QUEUE_BITS, VI_BITS
 from ...parts.event import EventPort
 from ...parts.sizes import check_count, check_power_of_two, check_vis
 from ..descriptors.fetch import DescriptorFetch, next_address
 from ..records import Clear, ViRecords, record_read
 from ..types import Address, ContextRead, Take, VirtualMemory
-from .job import Job, Numbers, Position, Progress, Response, Work
+from .job import Numbers, Position, Progress, Response, Work
 from .turn import SendTurn, Turn
+from .turn_check import TurnCheck
 from .unacknowledged import PLACE_BITS
 
 __all__ = ["Known", "SendFetch"]
@@ -44,10 +45,10 @@ class SendFetch(wiring.Component):
     turns only break the connection, when all descriptors before it have completed. An RDMA read of
     a Reliable Reception VI is first parked: it starts when no descriptor before it is unfinished.
 
-    A turn is examined while the descriptor of the previous one is read, unless both are of the same
-    VI; the VI's state is read again for the job. If the last descriptor of a VI had at most one
-    segment, only one is read of the next descriptor; the walk stage reads the rest if there is
-    more.
+    :class:`TurnCheck` examines a turn while the descriptor of the previous one is read, unless both
+    are of the same VI; :class:`SendTurn` makes the job, for which the VI's state is read again. If
+    the last descriptor of a VI had at most one segment, only one is read of the next descriptor;
+    the walk stage reads the rest if there is more.
 
     Latency: 4 cycles from ``next`` to the descriptor's translation, if ``take`` answers in the
     cycle after it is asked; the job is offered in the cycle after the read ended. Throughput: one
@@ -120,43 +121,27 @@ class SendFetch(wiring.Component):
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
+        m.submodules.check = check = TurnCheck(window=self._window)
         m.submodules.fetch = fetch = DescriptorFetch()
         m.submodules.decide = decide = SendTurn(window=self._window, mtu=self._mtu)
         m.submodules.numbers = store = ViRecords(shape=Numbers, vis=self._vis, readers=2)
         wiring.connect(m, wiring.flipped(self.memory), fetch.memory)
         wiring.connect(m, wiring.flipped(self.numbers), store.read[1])
         wiring.connect(m, wiring.flipped(self.clear), store.clear)
-        known, work = self.known, self.work
+        wiring.connect(m, wiring.flipped(self.next), check.next)
+        wiring.connect(m, wiring.flipped(self.take.request), check.asks)
+        known, work, found, checked = self.known, self.work, check.found, check.o.payload
         look = Signal()
         look_vi = Signal(VI_BITS)
         for port in (known.position, known.progress, known.response, known.newest, store.read[0]):
             m.d.comb += [port.en.eq(look), port.vi.eq(look_vi)]
 
-        # The turn that is being examined.
-        queue = Signal(QUEUE_BITS)
-        vi = Signal(VI_BITS)
-        address = Signal(Address)
-        follow = Signal()
-        taken = Signal()
-        flush = Signal()
-        resumed = Signal()
-        respond = Signal()
-        lose = Signal()
-        long = Signal()
-        tag = Signal(16)
-        # The turn behind it in the pipe, whose descriptor is read and which becomes a job.
+        # The turn whose descriptor is read and which becomes a job.
         turn = Signal(Turn)
-        entering = Signal(Turn)
         passes = Signal()
-        reads = Signal()
         # There is no such turn; it is looked up in this cycle.
         free = Signal()
         looks = Signal()
-        context = self.context.data
-        numbers = store.read[0].data
-        next_queue = self.next.payload
-        reliable = Signal()
-        until_received = Signal()
         # Reports still to be made after a job was handed over.
         link_pending = Signal()
         wake_pending = Signal()
@@ -164,138 +149,54 @@ class SendFetch(wiring.Component):
         told_address = Signal(Address)
         told_lost = Signal()
         m.d.comb += [
-            vi.eq(queue[1:]),
+            found.context.eq(self.context.data),
+            found.position.eq(known.position.data),
+            found.progress.eq(known.progress.data),
+            found.response.eq(known.response.data),
+            found.newest.eq(known.newest.data),
+            found.numbers.eq(store.read[0].data),
+            # Not while the turn behind it changes the state that would be read here.
+            check.may.eq(~looks & (free | (self.next.payload[1:] != turn.queue[1:]))),
+            check.held.eq((work.job.valid & work.job.payload.exclusive
+                           & (work.job.payload.queue[1:] == check.vi))
+                          | (work.exclusive & (work.vi == check.vi))),
+            check.taken.valid.eq(self.take.valid),
+            check.taken.found.eq(self.take.found),
+            check.taken.address.eq(self.take.address),
+            check.taken.follow.eq(self.take.follow),
+            check.o.ready.eq(free & (~checked.reads | fetch.request.ready)),
+            passes.eq(check.o.valid & check.o.ready),
+            fetch.request.valid.eq(check.o.valid & free & checked.reads),
+            fetch.request.payload.tag.eq(checked.tag),
+            fetch.request.payload.address.eq(checked.turn.address),
+            fetch.request.payload.brief.eq(checked.brief),
             self.context.vi.eq(look_vi),
             look_vi.eq(turn.queue[1:]),
             store.write.vi.eq(turn.queue[1:]),
-            fetch.request.payload.tag.eq(tag),
-            fetch.request.payload.address.eq(entering.address),
-            fetch.request.payload.brief.eq(~long),
-            self.take.request.payload.eq(queue),
             self.take.link.payload.queue.eq(told_queue),
             self.take.link.payload.address.eq(told_address),
             self.take.link.payload.lost.eq(told_lost),
             self.take.link.valid.eq(link_pending),
             self.wake.payload.eq(told_queue),
             self.wake.valid.eq(wake_pending),
-            reliable.eq(context.attributes.reliability != Reliability.UNRELIABLE_DELIVERY),
-            until_received.eq(context.attributes.reliability == Reliability.RELIABLE_RECEPTION),
         ]
         for pending, port in ((link_pending, self.take.link), (wake_pending, self.wake)):
             with m.If(port.ready):
                 m.d.sync += pending.eq(0)
+        with m.If(check.next.ready):
+            m.d.comb += [look.eq(1), look_vi.eq(self.next.payload[1:])]
 
-        job = Signal(Job)
         hand = Signal()
         room = Signal()
         m.d.comb += room.eq((~work.job.valid | work.job.ready) & ~(link_pending | wake_pending))
-
-        position, progress, response = known.position.data, known.progress.data, known.response.data
-        held = Signal()
-        under_way = Signal()
-        open_ = Signal()
-        reading = Signal()
-        unsafe = Signal()
-        m.d.comb += [
-            entering.queue.eq(queue), entering.address.eq(address), entering.follow.eq(follow),
-            entering.taken.eq(taken), entering.flush.eq(flush), entering.resumed.eq(resumed),
-            entering.respond.eq(respond), entering.lose.eq(lose),
-            reads.eq(~(lose | respond | (flush & resumed)
-                       | (queue[0] & entering.taken & ~entering.follow))),
-        ]
-
-        def pass_on() -> None:
-            """The turn goes on, to have its descriptor read or to be handed over unchanged."""
-            m.next = "PASS"
-            with m.If(free):
-                m.d.comb += [fetch.request.valid.eq(reads),
-                             passes.eq(~reads | fetch.request.ready)]
-            with m.If(passes):
-                m.next = "IDLE"
-
-        with m.FSM(name="front") as state:
-            with m.State("IDLE"):
-                # Not while the turn behind it changes the state that would be read here.
-                with m.If(self.next.valid & ~looks & (free | (next_queue[1:] != turn.queue[1:]))):
-                    m.d.comb += [
-                        self.next.ready.eq(1),
-                        look.eq(1),
-                        look_vi.eq(next_queue[1:]),
-                    ]
-                    m.d.sync += [
-                        queue.eq(next_queue), follow.eq(0), taken.eq(0), flush.eq(0),
-                        resumed.eq(0), respond.eq(0), lose.eq(0),
-                    ]
-                    m.next = "LOOK"
-            with m.State("LOOK"):
-                m.d.comb += [
-                    under_way.eq(position.active & position.begun),
-                    held.eq(~queue[0] & ((work.job.valid & work.job.payload.exclusive
-                                          & (work.job.payload.queue[1:] == vi))
-                                         | (work.exclusive & (work.vi == vi)))),
-                    reading.eq(numbers.reads != progress.read_done),
-                    open_.eq(~reliable | ((numbers.following - progress.acknowledged)[:8]
-                                          < self._window)),
-                    unsafe.eq((position.operation == Operation.RDMA_READ)
-                              & (known.newest.data != progress.oldest)),
-                ]
-                m.d.sync += [long.eq(numbers.long), tag.eq(context.attributes.tag)]
-                m.next = "IDLE"
-                with m.If(~held):
-                    with m.Switch(context.state):
-                        with m.Case(ViState.CONNECTED):
-                            with m.If(position.failed):
-                                with m.If(~queue[0] & position.armed
-                                          & (position.place == progress.oldest)):
-                                    m.d.sync += lose.eq(1)
-                                    m.next = "PASS"
-                            with m.Elif(~queue[0] & open_):
-                                with m.If(response.active & ~under_way):
-                                    m.d.sync += respond.eq(1)
-                                    m.next = "PASS"
-                                with m.Elif(~reading):
-                                    m.next = "TAKE"
-                                    with m.If(position.active):
-                                        m.d.sync += [resumed.eq(1), address.eq(position.address)]
-                                        m.next = "PASS"
-                                        with m.If(unsafe):
-                                            m.next = "IDLE"
-                        with m.Case(ViState.IDLE):
-                            with m.If(~queue[0]):
-                                m.d.sync += flush.eq(1)
-                                m.next = "TAKE"
-                        with m.Case(ViState.ERROR):
-                            with m.If(~progress.connected):
-                                m.d.sync += flush.eq(1)
-                                m.next = "TAKE"
-                                with m.If(~queue[0] & position.active):
-                                    m.d.sync += [resumed.eq(1), address.eq(position.address)]
-                                    m.next = "PASS"
-            with m.State("TAKE"):
-                m.d.comb += [self.take.request.valid.eq(1),
-                             self.events[0].valid.eq(self.take.request.ready)]
-                with m.If(self.take.request.ready):
-                    m.next = "TAKEN"
-            with m.State("TAKEN"):
-                with m.If(self.take.valid):
-                    m.d.comb += [entering.address.eq(self.take.address),
-                                 entering.follow.eq(self.take.follow), entering.taken.eq(1)]
-                    m.d.sync += [address.eq(self.take.address), follow.eq(self.take.follow),
-                                 taken.eq(1)]
-                    with m.If(self.take.found):
-                        pass_on()
-                    with m.Else():
-                        m.next = "IDLE"
-            with m.State("PASS"):
-                pass_on()
-        with m.FSM(name="back") as behind:
+        with m.FSM() as behind:
             with m.State("EMPTY"):
                 m.d.comb += free.eq(1)
                 with m.If(passes):
-                    m.d.sync += turn.eq(entering)
+                    m.d.sync += turn.eq(checked.turn)
                     m.next = "READ"
-                    with m.If(~reads):
-                        m.d.comb += [look.eq(1), look_vi.eq(vi)]
+                    with m.If(~checked.reads):
+                        m.d.comb += [look.eq(1), look_vi.eq(check.vi)]
                         m.next = "HAND"
             with m.State("READ"):
                 # A read that is refused at once may end before this state does.
@@ -315,25 +216,22 @@ class SendFetch(wiring.Component):
         with m.If(looks):
             m.d.comb += look.eq(1)
         m.d.comb += [
-            self.events[0].kind.eq(Kind.BEGIN), self.events[0].arg.eq(queue),
+            self.events[0].valid.eq(self.take.request.valid & self.take.request.ready),
+            self.events[0].kind.eq(Kind.BEGIN), self.events[0].arg.eq(self.take.request.payload),
             self.events[1].valid.eq(fetch.valid), self.events[1].kind.eq(Kind.END),
             self.events[1].number.eq(fetch.words[2][:24]), self.events[1].arg.eq(turn.queue),
-            self.idle.eq(state.ongoing("IDLE") & behind.ongoing("EMPTY") & ~self.next.valid
+            self.idle.eq(check.idle & behind.ongoing("EMPTY") & ~self.next.valid
                          & ~work.job.valid & ~(link_pending | wake_pending)),
-        ]
-
-        m.d.comb += [
             decide.hand.eq(hand),
             decide.turn.eq(turn),
-            decide.context.eq(context),
-            decide.position.eq(position),
-            decide.failure.eq(progress.failure),
-            decide.response.eq(response),
+            decide.context.eq(found.context),
+            decide.position.eq(found.position),
+            decide.failure.eq(found.progress.failure),
+            decide.response.eq(found.response),
             decide.block.words.eq(fetch.words),
             decide.block.count.eq(Mux(fetch.ok, fetch.count, 0)),
             decide.block.cut.eq(fetch.cut),
-            decide.numbers.eq(numbers),
-            job.eq(decide.job),
+            decide.numbers.eq(found.numbers),
             store.write.valid.eq(decide.counts),
             store.write.data.eq(decide.next_numbers),
         ]
@@ -342,11 +240,11 @@ class SendFetch(wiring.Component):
         with m.If(hand):
             m.d.sync += [
                 work.job.valid.eq(1),
-                work.job.payload.eq(job),
+                work.job.payload.eq(decide.job),
                 told_queue.eq(turn.queue),
                 told_address.eq(next_address(fetch.words)),
-                told_lost.eq(job.silent),
+                told_lost.eq(decide.job.silent),
                 link_pending.eq(turn.follow),
-                wake_pending.eq(turn.follow & ~job.exclusive),
+                wake_pending.eq(turn.follow & ~decide.job.exclusive),
             ]
         return m

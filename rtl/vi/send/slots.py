@@ -11,7 +11,8 @@ from ...parts.queue import Queue
 from ...parts.sizes import check_count, check_power_of_two
 from .job import Release, Slot, before
 
-__all__ = ["FRONT_WORDS", "Owing", "SendSlots", "slot_send", "slot_wait", "slot_write"]
+__all__ = ["FRONT_WORDS", "Owing", "SendSlots", "slot_send", "slot_wait", "slot_word",
+           "slot_write"]
 
 FRONT_WORDS = 4
 """Words of room for a packet's headers."""
@@ -31,6 +32,11 @@ slots. ``leave`` leaves this one to the queued slots, only if ``lined``; ``settl
 that was left, because a later one leaves."""
 
 
+def slot_word(bits: int) -> wiring.Signature:
+    """Writes word ``index``, of the given number of bits, of one part of a slot, with ``valid``."""
+    return wiring.Signature({"valid": Out(1), "index": Out(bits), "data": Out(64)})
+
+
 def slot_write(bits: int) -> wiring.Signature:
     """Writes a packet into a slot; slot indices have the given number of bits.
 
@@ -40,15 +46,12 @@ def slot_write(bits: int) -> wiring.Signature:
     cycle after ``commit``: the packet is not whole; only ``filled`` of its payload words are
     written.
     """
-    def word(index: int) -> wiring.Signature:
-        return wiring.Signature({"valid": Out(1), "index": Out(index), "data": Out(64)})
-
     return wiring.Signature({
         "free": In(1),
         "free_slot": In(bits),
         "slot": Out(bits),
-        "front": Out(word(2)),
-        "body": Out(word(8)),
+        "front": Out(slot_word(2)),
+        "body": Out(slot_word(8)),
         "commit": Out(1),
         "meta": Out(Slot),
         "part": Out(1),

@@ -43,8 +43,6 @@ __all__ = ["PROCESSOR_NAMES", "ModelProcessor", "Crash"]
 
 PROCESSOR_NAMES = {register.name for register in PROCESSOR_REGISTERS}
 REGISTERS = {register.offset: register.name for register in MMIO_REGISTERS}
-CYCLES = {"picorv32": 5, "vexriscv": 2, "serv": 40}
-"""An instruction's, about."""
 QUANTUM = 40
 WORD = (1 << 64) - 1
 MASK = 0xFFFF_FFFF
@@ -74,7 +72,7 @@ class ModelProcessor:
         self.model = nic.model
         self.memory = bytearray(description.processor.memory)
         self.core = Core(self.memory, self.outside)
-        self.cpi = CYCLES[description.nic.processor] * description.processor.clock_divider
+        self.cpi = description.core.cycles * description.processor.clock_divider
         self.depth = description.processor.doorbell_queue
         self.host_bytes = (description.memory.bytes
                            if description.processor.host_access == "uncached" else 0)

@@ -18,7 +18,7 @@ In the order in which to read:
 - :mod:`.overlap`: Overlap: how much of a message a rank that computes hides
 - :mod:`.loggp`: LogGP's parameters of MPI, measured
 - :mod:`.patterns`: Lists which rank sends to which in a collective call, step by step, as the
-  algorithms of ``host/mpi/collectives.py`` have it; written apart from them
+  algorithms of ``host/mpi/collective/collectives.py`` have it; written apart from them
 - :mod:`.collectives`: Collective calls over sizes, beside the prediction of LogGP
 - :mod:`.commtest`: COMMTEST: 21 protocols by which ranks exchange messages, and which of them is
   fastest where

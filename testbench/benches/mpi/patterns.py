@@ -1,5 +1,5 @@
-"""Which rank sends to which in a collective call, step by step, as the algorithms of
-``host/mpi/collective/collectives.py`` have it; written apart from them."""
+"""The sends of a collective call, from rank to rank, step by step: as the algorithms of
+``host/mpi/collective/collectives.py`` have them, but written apart from them."""
 
 from ...estimate.loggp import Step
 

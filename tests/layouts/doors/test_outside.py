@@ -49,7 +49,7 @@ from nicbed.layouts.doors import Layer
 class Knobs(Section):
     window: int = cost(4, unit="frames", ge=1, le=64, doc="frames in flight")
 
-LAYER = Layer("thin_layer", "frames and nothing else", knobs=Knobs)
+LAYER = Layer(name="thin_layer", title="frames and nothing else", knobs=Knobs)
 '''
 
 

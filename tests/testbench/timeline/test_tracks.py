@@ -1,7 +1,10 @@
 """Slices, instants and counts of a run, from events and marks."""
 
+from pathlib import Path
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from nicbed.layouts.doors.trace_block import block_numbers
 from nicbed.layouts.trace import PORT_SHIFT, TICKS, Activity, Block, Event, Kind, Mark
 from nicbed.testbench.descriptions.load import load
 from nicbed.testbench.timeline.tracks import Track, counts, instants, rank, slices
@@ -30,6 +33,15 @@ def test_a_service_is_a_slice_of_its_message() -> None:
     assert found.track == Track(("node 1", "uplink"))
     assert (found.begin, found.end) == (10 * TICKS, 25 * TICKS)
     assert (found.name, found.kind, found.flow, found.ended) == ("message 7", "SEND_LINK", 7, True)
+
+
+def test_a_block_of_the_nics_own_is_a_place_by_its_stage() -> None:
+    description = load(str(Path(__file__).resolve().parents[3] / "examples" / "wire_nic"))
+    number = block_numbers(description.design.trace)[1]
+    events = [Event(cycle, 1, number, kind, 7, 0) for cycle, kind in ((3, 0), (9, 1))]
+    [found] = slices(description, events, [], 30)
+    assert found.track == Track(("node 1", "frame into a slot"))
+    assert (found.name, found.kind) == ("message 7", "WIRE_NIC_RECEIVE")
 
 
 def test_a_send_dma_begins_with_the_fetch_of_its_descriptor() -> None:

@@ -66,5 +66,5 @@ def room(buf: Any) -> Any:
 
 
 def loads(into: Any) -> Any:
-    """What gives the object that has come to ``into``."""
+    """Returns a function that gives the object that has come to ``into``."""
     return lambda status: python_objects.loaded(into[0][:status.count])

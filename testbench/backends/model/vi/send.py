@@ -18,7 +18,7 @@ from .....layouts.via import (
     ViState,
     format_error,
 )
-from .....rtl.vi.send.acknowledgements import LONGEST_DOUBLED
+from .....rtl.vi.send.patience import LONGEST_DOUBLED
 from .....rtl.vi.send.read_timer import LEAST
 from .link import Packet
 from .memory import Access, Descriptor, Refused, Walk, Wrong

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 
 import pytest
-from nicbed.layouts.processor import CORE_ISA, CrashReason, Pending, State, mmio_address
+from nicbed.layouts.processor import CrashReason, Pending, State, mmio_address
 
-from tests.labs.processor import CORES, Lab, assemble
+from tests.labs.processor import CORES, Lab, assemble, isa
 from tests.models.riscv import Machine
 from tests.programs import riscv as programs
 
@@ -32,7 +32,7 @@ def labs() -> Iterator[Labs]:
 
 
 def multiplies(core: str) -> bool:
-    return CORE_ISA[core].endswith("+m")
+    return isa(core).endswith("+m")
 
 
 PROGRAMS = {
@@ -53,7 +53,7 @@ DIVIDERS = {"random 0": (1, 2, 8), "computations": (1,)}
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_instructions(labs: Labs, core: str, name: str) -> None:
     """All of memory is as the model has it, whatever the clock's divider; cycles scale with it."""
-    image = assemble(PROGRAMS[name](multiplies(core)), CORE_ISA[core])
+    image = assemble(PROGRAMS[name](multiplies(core)), isa(core))
     model = Machine(image, MEMORY)
     model.run(mmio_address("crash"))
     lab = labs[core]
@@ -119,7 +119,7 @@ def test_traps(labs: Labs, core: str, name: str) -> None:
     if core == "vexriscv" and name == "ebreak":
         mcause = 2
     traps = core != "picorv32"
-    image = assemble((".equ TRAPS, 1\n" if traps else "") + trapping(text), CORE_ISA[core])
+    image = assemble((".equ TRAPS, 1\n" if traps else "") + trapping(text), isa(core))
     lab = labs[core]
     lab.load(image)
     end = lab.until(State.CRASHED, 20_000)
@@ -135,7 +135,7 @@ def test_traps(labs: Labs, core: str, name: str) -> None:
 def test_no_address(labs: Labs, core: str) -> None:
     """An access to an address where nothing is ends the run, with the address."""
     for text, address in (("lw a0, 0(a1)", 0x1_0000), ("sw a0, 4(a1)", 0x1_0004)):
-        labs[core].load(assemble(f"    lui a1, 0x10\n    {text}\n1:  j 1b\n", CORE_ISA[core]))
+        labs[core].load(assemble(f"    lui a1, 0x10\n    {text}\n1:  j 1b\n", isa(core)))
         end = labs[core].until(State.CRASHED, 2_000)
         assert (end.reason, end.cause) == (CrashReason.BUS, address)
         # VexRiscv is up to an instruction ahead of its data.
@@ -146,7 +146,7 @@ def test_no_address(labs: Labs, core: str) -> None:
 def test_lost_in_memory(labs: Labs, core: str) -> None:
     """A jump to where nothing is ends the run, too."""
     labs[core].load(assemble((".equ TRAPS, 1\n" if core == "vexriscv" else "")
-                             + trapping("lui a2, 0x20\n    jr a2"), CORE_ISA[core]))
+                             + trapping("lui a2, 0x20\n    jr a2"), isa(core)))
     end = labs[core].until(State.CRASHED, 5_000)
     if core == "vexriscv":
         assert (end.reason, end.cause, end.pc) == (CrashReason.EXCEPTION, 2, 0x2_0000)
@@ -156,7 +156,7 @@ def test_lost_in_memory(labs: Labs, core: str) -> None:
 
 @pytest.mark.parametrize("core", CORES)
 def test_watchdog(labs: Labs, core: str) -> None:
-    labs[core].load(assemble("1:  j 1b\n", CORE_ISA[core]), watchdog=5000)
+    labs[core].load(assemble("1:  j 1b\n", isa(core)), watchdog=5000)
     end = labs[core].until(State.CRASHED, 6_000)
     assert end.reason == CrashReason.WATCHDOG and end.pc in (0, 4)
 
@@ -190,7 +190,7 @@ taken: .space 64
 def test_sleeps(labs: Labs, core: str, divider: int) -> None:
     """However long it sleeps, and whether its clock stands still meanwhile or time is skipped, it
     takes as long from a doorbell to what comes of it."""
-    image = assemble(SLEEPER, CORE_ISA[core])
+    image = assemble(SLEEPER, isa(core))
     lab = labs[core]
     answers = {}
     for pause in (0, 1, 2, 3, 4, 7, 50, 333):
@@ -216,7 +216,7 @@ def test_sleeps(labs: Labs, core: str, divider: int) -> None:
 def test_profile(labs: Labs, core: str) -> None:
     """Cycles awake by instruction: all are counted, most where the loop is; none when off."""
     image = assemble("    li a0, 100\n1:  addi a0, a0, -1\n    bnez a0, 1b\n" + programs.END,
-                     CORE_ISA[core])
+                     isa(core))
     lab = labs[core]
     for profile in (True, False):
         begin = lab.load(image, profile=profile)
@@ -247,7 +247,7 @@ def test_cycles_an_instruction(labs: Labs, core: str) -> None:
         for loops in (10, 110):
             image = assemble(f"    la s1, data\n    li a0, {loops}\n1:\n{body}    addi a0, a0, -1\n"
                              f"    bnez a0, 1b\n{programs.END}\n.balign 8\ndata: .space 4096\n",
-                             CORE_ISA[core])
+                             isa(core))
             begin = labs[core].load(image)
             times.append(labs[core].until(State.CRASHED, 500_000).cycle - begin)
         each = (times[1] - times[0]) / 100 / count

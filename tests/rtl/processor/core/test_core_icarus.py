@@ -4,10 +4,10 @@ from typing import Any
 
 import cocotb
 import pytest
-from nicbed.layouts.processor import CORE_ISA, STATUS, CrashReason, State, mmio_address
+from nicbed.layouts.processor import STATUS, CrashReason, State, mmio_address
 
 from tests.labs.bench import cycles, parameters, reset_and_clock, run_bench
-from tests.labs.processor import ProcessorTop, assemble
+from tests.labs.processor import ProcessorTop, assemble, isa
 from tests.labs.rows import more
 from tests.models.riscv import Machine
 from tests.programs.riscv import random_code
@@ -46,7 +46,7 @@ async def runs(dut: Any) -> None:
 
 @pytest.mark.parametrize("core", ["picorv32", more("vexriscv"), more("serv")])
 def test_runs(core: str) -> None:
-    image = assemble(random_code(11, CORE_ISA[core].endswith("+m"), 150), CORE_ISA[core])
+    image = assemble(random_code(11, isa(core).endswith("+m"), 150), isa(core))
     image += bytes(-len(image) % 8)
     model = Machine(image)
     model.run(mmio_address("crash"))

@@ -3,8 +3,8 @@
 from amaranth.hdl import Const, Module, Mux, Signal
 from amaranth.lib import wiring
 
-from ..types import CoreSide
-from .enabled_core import checked_step, core_instance
+from ...types import CoreSide
+from ..enabled_core import checked_step, core_instance
 
 __all__ = ["Serv"]
 
@@ -18,8 +18,6 @@ class Serv(wiring.Component):
 
     Members are those of :data:`CoreSide`.
     """
-
-    SPECULATES = False
 
     def __init__(self, *, step: Signal | None = None) -> None:
         self._step = checked_step(step)

@@ -3,8 +3,8 @@
 from amaranth.hdl import Cat, Const, Module, Mux, Signal
 from amaranth.lib import wiring
 
-from ..types import CoreSide
-from .enabled_core import checked_step, core_instance
+from ...types import CoreSide
+from ..enabled_core import checked_step, core_instance
 
 __all__ = ["VexRiscv"]
 
@@ -20,8 +20,6 @@ class VexRiscv(wiring.Component):
 
     Accesses to data come before those to instructions. Members are those of :data:`CoreSide`.
     """
-
-    SPECULATES = True
 
     def __init__(self, *, step: Signal | None = None) -> None:
         self._step = checked_step(step)

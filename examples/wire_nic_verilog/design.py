@@ -1,0 +1,60 @@
+"""wire_nic_verilog for the testbed: all that nicbed has to know of it."""
+
+from pathlib import Path
+
+from nicbed import Frames, NicDesign, Section, TraceBlock, structure, timing
+
+from .registers import REGISTERS
+
+__all__ = ["Knobs", "WireNicVerilogDesign"]
+
+
+class Knobs(Section):
+    """The knobs of ``[wire_nic_verilog]``."""
+
+    slots: int = structure(32, unit="entries", ge=4, le=1024,
+                           doc="slots of the receive ring, a power of two")
+    gap: int = timing(4, ge=0, le=65535,
+                      doc="cycles that pass between one frame being read and the next one's turn")
+
+
+class WireNicVerilogDesign(NicDesign):
+    """Frames out of host memory by a register, and into a ring of slots."""
+
+    name = "wire_nic_verilog"
+    title = "a register to send, a ring to receive"
+    knobs = Knobs
+    registers = REGISTERS
+    trace = (
+        TraceBlock("WIRE_NIC_VERILOG_SEND", "frame out of host memory",
+                   "A frame: BEGIN when its turn comes, END when its last word has been read."),
+        TraceBlock("WIRE_NIC_VERILOG_RECEIVE", "frame into a slot",
+                   "A frame: BEGIN when all of it is here, END when its slot is filled."),
+    )
+
+    def needs(self, description):
+        slots = self.values(description).slots
+        if slots & slots - 1:
+            yield f"wire_nic_verilog.slots = {slots}: must be a power of two"
+
+    def side(self, description, cpus):
+        """A port to host memory each way, and no interrupt."""
+        return self.socket(description, cpus, dma=2, irqs=0)
+
+    def build(self, description, side, *, step=None):
+        from nicbed.rtl.node.verilog_nic import VerilogNic
+
+        mtu = description.nic.mtu
+        return VerilogNic(
+            files=[Path(__file__).parent / "wire_nic_verilog.v"], top="wire_nic_verilog",
+            side=side, step=step, parameters={
+                "MTU": mtu, "SLOTS": self.values(description).slots,
+                "SLOT_BYTES": description.slot_bytes, "DEPTH": 1 << (mtu // 4 + 4).bit_length()})
+
+    def kinds(self, description):
+        return (Frames,)
+
+    def driver(self, node, kind):
+        from .driver import WireNicVerilogFrames
+
+        return WireNicVerilogFrames(node, self.values(node.description).slots)

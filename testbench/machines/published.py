@@ -1,0 +1,12 @@
+"""The published studies that come with nicbed."""
+
+from pathlib import Path
+
+from .studies import read_file
+
+__all__ = ["ASSESSMENT", "SP2"]
+
+_FOLDER = Path(__file__).resolve().parent / "studies"
+
+ASSESSMENT = read_file(_FOLDER / "assessment.toml")
+SP2 = read_file(_FOLDER / "sp2.toml")
