@@ -76,7 +76,8 @@ def said(error: BaseException, file: Path | None) -> str:
     frames = traceback.extract_tb(error.__traceback__)
     own = [one for one in frames if file and Path(one.filename).is_relative_to(file.parent)]
     outer = [one for one in frames if not one.filename.startswith("<")
-             and Path(one.filename).parent != Path(__file__).parent]
+             and not Path(one.filename).is_relative_to(Path(__file__).parent)
+             and not Path(one.filename).is_relative_to(Path(importlib.__file__).parent)]
     last = (own or outer or [None])[-1]
     place = f"{shown(Path(last.filename))}:{last.lineno}: " if last else ""
     also = ""

@@ -11,18 +11,21 @@ from .options import MODES
 
 
 @nicbed.command("list")
+@click.option("--nic", metavar="FILE.toml",
+              help="Show the knobs of what this NIC description names, too.")
 @MODES[-1]
-def list_() -> None:
-    """Show benchmarks, programs, layers, NIC descriptions, and knobs with unit, default and
+def list_(nic: str | None) -> None:
+    """Show benchmarks, programs, what is plugged in and where it is from (NIC designs, layers,
+    cores, topologies, studies, boards), NIC descriptions, and knobs with unit, default and
     range."""
     if MODE.get() is Mode.JSON:
         from ..commands.measure import listed
 
-        print(listed())
+        print(listed(nic))
         return
     from ..commands.listing import show
 
-    show()
+    show(nic)
 
 
 @nicbed.command()

@@ -1,15 +1,15 @@
-"""``nicbed list``: benchmarks, programs, layers, descriptions and knobs."""
+"""``nicbed list``: benchmarks, programs, what the doors let in, descriptions and knobs."""
 
 import tomllib
 
 from ...layouts.description import Kind, knobs
-from ...layouts.doors import LAYERS
+from ...layouts.doors.finding import BUILT_IN
 from ..apps import APPS
-from ..benches import every
-from ..benches.benchmark import loaded
+from ..benches import BENCHES
 from ..descriptions import load
 from ..results.tables import console, table
 from ..wording import counted
+from .plugged import doors, load_all, plugged
 
 __all__ = ["show"]
 
@@ -33,17 +33,34 @@ def _headline(name: str) -> str:
     return f"{sentence} ({counted(changed, 'knob')})"
 
 
-def show() -> None:
-    """Print the lists."""
+_TITLES = {"designs": "NIC designs (nic.design)", "layers": "Layers",
+           "cores": "Cores (nic.processor)", "topologies": "Topologies (fabric.topology)",
+           "studies": "Studies (nicbed reproduce)", "boards": "Boards (nicbed synth --board)"}
+
+
+def show(nic: str | None = None) -> None:
+    """Print the lists, with the knobs of what description ``nic`` names.
+
+    Raises
+    ------
+    UserError
+        The description is wrong.
+    """
+    load_all(nic)
     out = console(pipe=132)
+    benches = plugged(BENCHES)
     out.print(table("Benchmarks", ["name", "layers", "nodes", "measures"],
-                    [(bench.name, ", ".join(bench.layers), str(bench.nodes), bench.title)
-                     for _, bench in every()], left=4))
+                    [(name, ", ".join(bench.layers), str(bench.nodes), title) if bench else
+                     (name, "", "", title) for name, _, title, bench in benches], left=4))
+    if outside := [one for one in benches if one.origin != BUILT_IN]:
+        out.print(table("Benchmarks from outside", ["name", "from"],
+                        [one[:2] for one in outside], left=2))
     out.print(table("Programs (nicbed app)", ["name", "layer", "parameters", "does"],
                     [(app.name, app.layer, ", ".join(app.options), app.title)
                      for app in APPS.values()], left=4))
-    out.print(table("Layers", ["name", "is"],
-                    [(name, layer.title) for name, layer in loaded(LAYERS)], left=2))
+    for kind, door in doors().items():
+        if rows := [one[:3] for one in plugged(door)]:
+            out.print(table(_TITLES[kind], ["name", "from", "is"], rows, left=3))
     out.print(table("NIC descriptions", ["name", "is"],
                     [(name, _headline(name)) for name in load.names()], left=2))
     rows = []

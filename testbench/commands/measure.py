@@ -110,23 +110,34 @@ def run_tests(arguments: Sequence[str]) -> int:
     return subprocess.run([sys.executable, "-m", "pytest", *chosen], cwd=root).returncode
 
 
-def listed() -> str:
-    """The lists of ``nicbed list``, as JSON."""
+def listed(nic: str | None = None) -> str:
+    """The lists of ``nicbed list``, as JSON.
+
+    Raises
+    ------
+    UserError
+        Description ``nic`` is wrong.
+    """
     import json
 
     from ...layouts.description import knobs
     from ...layouts.doors import LAYERS
     from ..apps import APPS
-    from ..benches import every
+    from ..benches import BENCHES
     from ..benches.benchmark import loaded
+    from .plugged import doors, load_all, plugged
 
+    load_all(nic)
     return json.dumps({
-        "benchmarks": [{"name": one.name, "title": one.title, "nodes": one.nodes,
-                        "layers": list(one.layers)} for _, one in every()],
+        "benchmarks": [{"name": name, "title": title, "from": origin, **(
+            {"nodes": one.nodes, "layers": list(one.layers)} if one else {})}
+            for name, origin, title, one in plugged(BENCHES)],
         "programs": [{"name": app.name, "title": app.title, "layer": app.layer,
                       "parameters": list(app.options)}
                      for app in APPS.values()],
         "layers": {name: layer.title for name, layer in loaded(LAYERS)},
+        "doors": {kind: [{"name": one.name, "from": one.origin, "title": one.title}
+                         for one in plugged(door)] for kind, door in doors().items()},
         "descriptions": load.names(),
         "knobs": [knob.model_dump(mode="json", exclude={"default"})
                   | {"default": knob.default if isinstance(knob.default, (int, float, str))
