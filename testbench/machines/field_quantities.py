@@ -69,7 +69,7 @@ def _among(names: Iterable[str], there: Sequence[str], where: str, what: str) ->
     """Refuse names that are not ``there``."""
     for name in names:
         if name not in there:
-            raise UserError(f"{where} has no {what} called {name}{nearest(name, there)}")
+            raise UserError(f"{where} has no {what} called {name}{nearest(name, [*there])}")
 
 
 @dataclasses.dataclass(frozen=True)

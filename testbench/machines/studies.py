@@ -220,7 +220,8 @@ def chosen(wanted: str | None, *, long: bool = False) -> list[tuple[Study, list[
     if path := _PATH.fullmatch(wanted):
         name, table = path[1], path[2]
     else:
-        name, table = (*wanted.split("/", 1), None)[:2]
+        name, slash, text = wanted.partition("/")
+        table = text if slash else None
     found = study(name)
     if table is None:
         return [(found, _tables(found, long))]
@@ -305,7 +306,7 @@ def _figure(where: str, machine: str, name: str, row: Any, needs: str,
     if use not in USES:
         raise UserError(f"{where}: use = {use!r}: must be {' or '.join(USES)}")
     published = row.get("published")
-    ends = published if isinstance(published, list) else [published, published]
+    ends: list[Any] = published if isinstance(published, list) else [published, published]
     if len(ends) != 2 or not all(isinstance(one, (int, float)) for one in ends):
         raise UserError(f"{where}: published = {published!r}: must be a number, or a range "
                         "[1.9, 2.1]")

@@ -72,6 +72,7 @@ class ModelProcessor:
         self.model = nic.model
         self.memory = bytearray(description.processor.memory)
         self.core = Core(self.memory, self.outside)
+        assert description.core is not None
         self.cpi = description.core.cycles * description.processor.clock_divider
         self.depth = description.processor.doorbell_queue
         self.host_bytes = (description.memory.bytes
