@@ -16,7 +16,8 @@ from .options import MODES
 @MODES[-1]
 def list_(nic: str | None) -> None:
     """Show benchmarks, programs, what is plugged in and where it is from (NIC designs, layers,
-    cores, topologies), NIC descriptions, and knobs with unit, default and range."""
+    cores, topologies, studies, boards), NIC descriptions, and knobs with unit, default and
+    range."""
     if MODE.get() is Mode.JSON:
         from ..commands.measure import listed
 

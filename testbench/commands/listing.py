@@ -34,7 +34,8 @@ def _headline(name: str) -> str:
 
 
 _TITLES = {"designs": "NIC designs (nic.design)", "layers": "Layers",
-           "cores": "Cores (nic.processor)", "topologies": "Topologies (fabric.topology)"}
+           "cores": "Cores (nic.processor)", "topologies": "Topologies (fabric.topology)",
+           "studies": "Studies (nicbed reproduce)", "boards": "Boards (nicbed synth --board)"}
 
 
 def show(nic: str | None = None) -> None:

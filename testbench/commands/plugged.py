@@ -4,6 +4,8 @@ from typing import Any, NamedTuple
 
 from ...layouts.doors import CORES, LAYERS, NICS, TOPOLOGIES, Door, DoorError
 from ..benches import BENCHES
+from ..machines.studies import STUDIES
+from ..synth.boards import BOARDS
 
 __all__ = ["Plugged", "doors", "load_all", "plugged"]
 
@@ -21,7 +23,8 @@ class Plugged(NamedTuple):
 
 def doors() -> dict[str, Door[Any]]:
     """The doors, by what lists call that which comes through them; benchmarks apart."""
-    return {"designs": NICS, "layers": LAYERS, "cores": CORES, "topologies": TOPOLOGIES}
+    return {"designs": NICS, "layers": LAYERS, "cores": CORES, "topologies": TOPOLOGIES,
+            "studies": STUDIES, "boards": BOARDS}
 
 
 def plugged(door: Door[Any]) -> list[Plugged]:
@@ -30,7 +33,7 @@ def plugged(door: Door[Any]) -> list[Plugged]:
     for one in door.found():
         try:
             plugin = one.load()
-        except DoorError as error:
+        except (DoorError, ImportError) as error:  # what is built in may need another package
             found.append(Plugged(one.name, one.origin.text, f"cannot be loaded: {error}", None))
         else:
             found.append(Plugged(one.name, one.origin.text, getattr(plugin, "title", ""), plugin))

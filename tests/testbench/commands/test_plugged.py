@@ -33,7 +33,10 @@ def nicbed(tmp_path):
     (about / "entry_points.txt").write_text(
         "[nicbed.nics]\nwire_nic = outside_wire:Wire\nlost_nic = outside_lost:Wire\n"
         "[nicbed.layers]\nbad_layer = outside_bad:LAYER\n"
-        "[nicbed.benches]\nbad-bench = outside_bad:Bench\n")
+        "[nicbed.benches]\nbad-bench = outside_bad:Bench\n"
+        "[nicbed.studies]\nbad_study = outside_bad:STUDY\n"
+        "[nicbed.boards]\nbad_board = outside_bad:BOARD\n"
+        "[nicbed.cores]\nbad_core = outside_bad:CORE\n")
     (tmp_path / "site" / "outside_wire.py").write_text(WIRE)
     (tmp_path / "site" / "outside_bad.py").write_text("raise RuntimeError('no\\nway')\n")
 
@@ -59,6 +62,13 @@ def test_the_list_says_where_each_is_from_and_what_is_broken(nicbed):
     layers = {one["name"]: one for one in found["doors"]["layers"]}
     assert layers["am"]["from"] == "built in"
     assert layers["bad_layer"]["title"].endswith("outside_bad.py:1: RuntimeError: no way")
+    for kind, ours in (("cores", {"serv", "picorv32", "vexriscv"}), ("boards", {"ecpix5", "ulx3s"}),
+                       ("studies", {"assessment", "sp2"}), ("topologies", {"chain", "mesh"})):
+        there = {one["name"]: one for one in found["doors"][kind]}
+        assert ours <= {name for name, one in there.items() if one["from"] == "built in"}
+        broken = [one for name, one in there.items() if name.startswith("bad_")]
+        assert all("cannot be loaded: wire-nic 1.2" in one["title"] for one in broken)
+        assert len(broken) == (kind != "topologies")
     [bench] = [one for one in found["benchmarks"] if one["from"] != "built in"]
     assert bench["name"] == "bad-bench" and "cannot be loaded: wire-nic 1.2" in bench["title"]
     assert {"wire_nic.ring", "file_nic.ring"} <= {one["name"] for one in found["knobs"]}

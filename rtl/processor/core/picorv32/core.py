@@ -1,6 +1,6 @@
 """The core, as the door has it."""
 
-from importlib.metadata import version
+from importlib import metadata
 
 from .....layouts.doors import Core
 from ..published import PACKAGES, published, with_pc
@@ -16,4 +16,4 @@ CORE = Core(
     "picorv32", "PicoRV32, multi-cycle: an rv32im without traps", isa="generic_rv32+m",
     module="picorv32", files=lambda: (published("picorv32") / "picorv32.v",), text=_text,
     build="nicbed.rtl.processor.core.picorv32.picorv32:PicoRv32",
-    version=lambda: version(f"{PACKAGES}picorv32"), cycles=5)
+    version=lambda: metadata.version(f"{PACKAGES}picorv32"), cycles=5)

@@ -1,6 +1,6 @@
 """The core, as the door has it."""
 
-from importlib.metadata import version
+from importlib import metadata
 from pathlib import Path
 
 from .....layouts.doors import Core
@@ -17,4 +17,4 @@ def _files() -> tuple[Path, ...]:
 CORE = Core(
     "serv", "SERV, bit-serial: an rv32i with machine-mode traps", isa="generic_rv32",
     module="serv_rf_top", files=_files, build="nicbed.rtl.processor.core.serv.serv:Serv",
-    version=lambda: version(f"{PACKAGES}serv"), traps=True, cycles=40)
+    version=lambda: metadata.version(f"{PACKAGES}serv"), traps=True, cycles=40)

@@ -1,6 +1,6 @@
 """The core, as the door has it."""
 
-from importlib.metadata import version
+from importlib import metadata
 
 from .....layouts.doors import Core
 from ..published import PACKAGES, published, with_pc
@@ -20,4 +20,4 @@ CORE = Core(
     isa="generic_rv32+m", module="VexRiscv", text=_text,
     files=lambda: (published("vexriscv") / "VexRiscv_Lite.v",),
     build="nicbed.rtl.processor.core.vexriscv.vexriscv:VexRiscv",
-    version=lambda: version(f"{PACKAGES}vexriscv"), traps=True, speculates=True, cycles=2)
+    version=lambda: metadata.version(f"{PACKAGES}vexriscv"), traps=True, speculates=True, cycles=2)
