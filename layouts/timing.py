@@ -37,7 +37,7 @@ class TimingRegister:
         return self.name.split(".")[1]
 
     def value(self, description: Description) -> int:
-        """What it holds of ``description``."""
+        """The value that it holds for ``description``."""
         section, key = self.name.split(".")
         return self.encode(getattr(getattr(description, section), self.holds or key))
 

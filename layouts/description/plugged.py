@@ -27,7 +27,7 @@ class At:
 
     @property
     def choices(self) -> tuple[str, ...]:
-        """What is built in."""
+        """The names of those that are built in."""
         return (*self.also, *self.door.builtin)
 
     def resolve(self, value: Any, info: ValidationInfo) -> str:

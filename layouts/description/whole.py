@@ -171,7 +171,7 @@ class Description(Declared):
         return self.remade(draft)
 
     def remade(self, draft: Draft) -> "Description":
-        """What became of this description in ``draft``.
+        """This description as ``draft`` makes it.
 
         Raises
         ------

@@ -32,12 +32,12 @@ _NAME = re.compile(r"[a-z][a-z0-9]*([_-][a-z0-9]+)*")
 
 
 class DoorError(UserError, ValueError):
-    """What was asked for is not there, or cannot be loaded: one line."""
+    """An object is not there, or cannot be loaded: one line."""
 
 
 @dataclass(frozen=True)
 class Origin:
-    """Where an object is from.
+    """The place that an object is from.
 
     Attributes
     ----------
@@ -104,8 +104,8 @@ class Named(str):
 
     @property
     def identity(self) -> str:
-        """What a key of anything that depends on the object holds of it: the same wherever its
-        files lie, another one as soon as their bytes are others."""
+        """The part of a key that stands for the object: the same wherever its files lie,
+        another one as soon as their bytes are others."""
         return f"{self.door.group} {self} {self.digest}"
 
     @property
@@ -210,11 +210,11 @@ class Door(Generic[T]):
         return [[*same.values()][-1] for same in self._loaded.values()]
 
     def is_builtin(self, name: str) -> bool:
-        """Whether ``name`` is that of an object that is built in."""
+        """True if an object of this name is built in."""
         return not isinstance(name, Named) and name in self._builtin
 
     def is_path(self, name: str) -> bool:
-        """Whether ``name`` is a path, not a name."""
+        """True of a path, False of a name."""
         file = _split(name)[0]
         return "/" in file or "\\" in file or Path(file).suffix in (".py", *self._readers)
 

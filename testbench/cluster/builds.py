@@ -36,7 +36,7 @@ def name(wanted: Measurement) -> str | None:
 
 
 def present(build: str) -> bool:
-    """Whether the entry is in the cache."""
+    """True if the entry is in the cache."""
     return _place(build).is_dir()
 
 

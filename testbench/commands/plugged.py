@@ -1,4 +1,4 @@
-"""What each door lets in: name, where it is from, and what it is."""
+"""Lists all that comes through the doors: its name, where it is from, and what it is."""
 
 from typing import Any, NamedTuple
 

@@ -114,7 +114,7 @@ def beside(sides: Sequence[Parts]) -> list[tuple[str, list[Fraction | None]]]:
 
 
 def traced(layer: str) -> bool:
-    """Whether round trips of ``layer`` are traced, and it has the figures of ``logp``. What only
+    """True if round trips of ``layer`` are traced, and it has the figures of ``logp``. What only
     programs run on, such as Split-C, is no layer."""
     return (LAYERS.is_path(layer) or layer in LAYERS.names()) and _traced(LAYERS.get(layer))
 

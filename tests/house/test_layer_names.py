@@ -15,7 +15,7 @@ LEFT = {
     "testbench/defaults.py": 1,
     # Names of sections of a description, of queues and of paths, not of layers.
     "host/splitc/process.py": 1, "testbench/apps/needs.py": 3,
-    "testbench/descriptions/load.py": 1, "testbench/simulators/simulator.py": 1,
+    "testbench/simulators/simulator.py": 1,
     # Programs of one layer, and what is published of one.
     "testbench/apps/__init__.py": 6, "testbench/cli/running.py": 3,
     "testbench/commands/worth.py": 2, "testbench/machines/curves.py": 5,
