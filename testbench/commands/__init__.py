@@ -23,7 +23,8 @@ In the order in which to read:
 - :mod:`.whatif`: ``nicbed whatif``: each knob halved, doubled and made free, one at a time
 - :mod:`.store`: ``nicbed store``: what is kept of results and built simulators: listed, pruned,
   verified
-- :mod:`.plugged`: What each door lets in: name, where it is from, and what it is
+- :mod:`.plugged`: Lists all that comes through the doors: its name, where it is from, and what it
+  is
 - :mod:`.listing`: ``nicbed list``: benchmarks, programs, what the doors let in, descriptions and
   knobs
 - :mod:`.doctor`: ``nicbed doctor``: what is there, what is missing, and whether the simulators work

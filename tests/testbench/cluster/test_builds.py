@@ -314,7 +314,9 @@ def test_files_of_ones_own_go_to_a_worker(machines: Machines, monkeypatch: pytes
     folder.mkdir()
     (folder / "design.py").write_text(
         "from nicbed.layouts.doors import NicDesign\nfrom .about import TITLE\n"
-        "class Wire(NicDesign):\n    name = 'wire_nic'\n    title = TITLE\n")
+        "class Wire(NicDesign):\n    name = 'wire_nic'\n    title = TITLE\n"
+        "    def kinds(self, description):\n"
+        "        from nicbed.host.nic.kinds import Rings\n        return (Rings,)\n")
     (folder / "about.py").write_text("TITLE = 'a wire'\n")
     job = wanted(knobs={"nic.design": str(folder / "design.py:Wire")})
     machines.build(job.description)
@@ -344,7 +346,9 @@ def test_a_worker_that_keeps_no_files_is_a_line(machines: Machines, tmp_path: Pa
     monkeypatch.setattr(NICS, "_loaded", {})
     (tmp_path / "design.py").write_text(
         "from nicbed.layouts.doors import NicDesign\nclass Wire(NicDesign):\n"
-        "    name = 'wire_nic'\n    title = ''\n")
+        "    name = 'wire_nic'\n    title = ''\n"
+        "    def kinds(self, description):\n"
+        "        from nicbed.host.nic.kinds import Rings\n        return (Rings,)\n")
     monkeypatch.setattr(builds, "kept", lambda build: None)
     machines.next = iter("aaaa")
     with pytest.raises(UserError, match="the worker a was sent the files of wire_nic 2 times"):

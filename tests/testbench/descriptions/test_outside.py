@@ -15,6 +15,7 @@ from nicbed.testbench.sweeps.sweep import prepare
 from nicbed.testbench.whatif.changes import changed, matter
 
 DESIGN = '''
+from nicbed.host.nic.kinds import Rings
 from nicbed.layouts.description import Section, cost, structure, timing
 from nicbed.layouts.doors import NicDesign
 
@@ -27,6 +28,9 @@ class Wire(NicDesign):
     name = "wire_nic"
     title = "a wire"
     knobs = Knobs
+
+    def kinds(self, description):
+        return (Rings,)
 '''
 LAYER = '''
 from nicbed.layouts.description import Section, cost

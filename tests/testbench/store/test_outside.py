@@ -12,6 +12,7 @@ from nicbed.testbench.store import keys
 from nicbed.testbench.synth.identity import identity
 
 DESIGN = '''
+from nicbed.host.nic.kinds import Rings
 from nicbed.layouts.description import Section, cost, structure, timing
 from nicbed.layouts.doors import NicDesign
 from .depth import DEPTH
