@@ -79,7 +79,7 @@ class PacketMachine(wiring.Component):
         self.judge = Judge()
         self.finish = Finish()
         self.serve = Serve()
-        self.turn = Signal(Turn)
+        self.turn = Turn.create()
         self.looks = Signal()
         """The VI's entries are looked up for the machine, in this cycle."""
         # With the packet came a descriptor that was taken for it. What is kept, with that.
@@ -141,6 +141,7 @@ class PacketMachine(wiring.Component):
         connect(m, flipped(self.reports.break_), finish.reports.break_)
         connect(m, flipped(self.reports.event), finish.reports.event)
         connect(m, flipped(descriptor.void), serve.void)
+        connect(m, turn, finish.turn)
         m.d.comb += [
             wanted.vi.eq(turn.vi),
             wanted.tag.eq(turn.tag),
@@ -172,7 +173,6 @@ class PacketMachine(wiring.Component):
             judge.sequence.eq(state.sequence),
             judge.message.eq(state.message),
             judge.reading.eq(state.reading),
-            finish.turn.eq(turn),
             finish.message.eq(state.message),
             finish.user.whole.eq(words.whole),
             finish.user.good.eq(words.whole & ~words.bad),

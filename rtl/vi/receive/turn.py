@@ -13,49 +13,48 @@ __all__ = ["Answering", "StatusLayout", "Turn", "all_errors", "carries", "errors
 StatusLayout = data.StructLayout({field.name: field.width for field in STATUS.fields})
 
 
-class Turn(data.Struct):
-    """The ``packet`` under way, and its ``vi`` with ``tag``, which is ``reliable``, and of Reliable
-    ``reception``; ``left``, the bytes that have not landed.
+Turn = wiring.Signature({
+    "packet": Out(Parsed),
+    "vi": Out(VI_BITS),
+    "tag": Out(16),
+    "reliable": Out(1),
+    "reception": Out(1),
+    "left": Out(16),
+    "message": Out(Message),
+    "on_read": Out(1),
+    "walked": Out(1),
+    "took": Out(1),
+    "sequence": Out(Sequence),
+    "at_once": Out(1),
+    "completes": Out(1),
+    "silent": Out(1),
+    "errors": Out(8),
+    "partial": Out(1),
+    "acknowledges": Out(1),
+    "breaks": Out(1),
+    "break_event": Out(8),
+    "tells": Out(1),
+    "code": Out(2),
+    "raises": Out(1),
+    "event_code": Out(8),
+    "replies": Out(1),
+    "lost": Out(1),
+    "refused": Out(1),
+    "none_posted": Out(1),
+})
+"""The ``packet`` under way, and its ``vi`` with ``tag``, which is ``reliable``, and of Reliable
+``reception``; ``left``, the bytes that have not landed.
 
-    The ``message`` that it belongs to, which is with ``on_read`` the VI's own RDMA read;
-    ``walked``: by its descriptor's segments; ``took``: the descriptor was taken from the receive
-    queue. ``sequence``: what the VI's entry becomes.
+The ``message`` that it belongs to, which is with ``on_read`` the VI's own RDMA read;
+``walked``: by its descriptor's segments; ``took``: the descriptor was taken from the receive
+queue. ``sequence``: what the VI's entry becomes.
 
-    How it ends: ``at_once``, the descriptor is completed whatever it says; ``completes`` it,
-    ``silent``, with ``errors``; ``partial``: something has landed, though the completion's Length
-    is zero; ``acknowledges`` the packet; ``breaks`` the connection with ``break_event``; ``tells``
-    the peer by ``code``; ``raises`` an event ``event_code``; ``replies``: it is an answer to the
-    sender; ``lost``: the peer has broken the connection; ``refused``: it is dropped;
-    ``none_posted``: for want of a descriptor.
-    """
-
-    packet: Parsed
-    vi: VI_BITS
-    tag: 16
-    reliable: 1
-    reception: 1
-    left: 16
-    message: Message
-    on_read: 1
-    walked: 1
-    took: 1
-    sequence: Sequence
-    at_once: 1
-    completes: 1
-    silent: 1
-    errors: 8
-    partial: 1
-    acknowledges: 1
-    breaks: 1
-    break_event: 8
-    tells: 1
-    code: 2
-    raises: 1
-    event_code: 8
-    replies: 1
-    lost: 1
-    refused: 1
-    none_posted: 1
+How it ends: ``at_once``, the descriptor is completed whatever it says; ``completes`` it,
+``silent``, with ``errors``; ``partial``: something has landed, though the completion's Length
+is zero; ``acknowledges`` the packet; ``breaks`` the connection with ``break_event``; ``tells``
+the peer by ``code``; ``raises`` an event ``event_code``; ``replies``: it is an answer to the
+sender; ``lost``: the peer has broken the connection; ``refused``: it is dropped;
+``none_posted``: for want of a descriptor."""
 
 
 Answering = wiring.Signature({"valid": Out(1), "kind": Out(3)})

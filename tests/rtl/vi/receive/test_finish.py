@@ -9,7 +9,7 @@ from nicbed.layouts.via import Event, PacketKind, Status
 from nicbed.rtl.vi.receive.finish import Finish
 from nicbed.rtl.vi.receive.parse import Parsed
 from nicbed.rtl.vi.receive.receive_state import Message
-from nicbed.rtl.vi.receive.turn import Turn, errors_of
+from nicbed.rtl.vi.receive.turn import errors_of
 from nicbed.rtl.vi.types import Completion, Detail, ViaHeader
 
 from tests.labs.bench import parameters, reset_and_clock, run_bench, unpack
@@ -41,10 +41,12 @@ async def finishes(dut: Any) -> None:
     waits, bad = values["waits"], values["bad"]
     await reset_and_clock(dut)
     edge = RisingEdge(dut.clk)
-    dut.turn.value = field(
-        Turn, vi=5, walked=1, took=1, message=field(Message, held=1, bytes=7, index=1, address=99),
-        packet=field(Parsed, detail=field(Detail, **detail), header=field(ViaHeader, sequence=3)),
-        **fate)
+    turn = {"vi": 5, "walked": 1, "took": 1,
+            "message": field(Message, held=1, bytes=7, index=1, address=99),
+            "packet": field(Parsed, detail=field(Detail, **detail),
+                            header=field(ViaHeader, sequence=3)), **fate}
+    for name, value in turn.items():
+        getattr(dut, f"turn__{name}").value = value
     dut.message.value = field(Message, begun=1)
     dut.user__index.value, dut.user__offset.value = 4, 44
     dut.user__begin.value = 1
