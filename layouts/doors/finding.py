@@ -197,7 +197,7 @@ class Door(Generic[T]):
                             f"{' and '.join(one.origin.text for one in loaded)}: give the path")
         if loaded:
             return loaded[0]
-        raise DoorError(f"{name}: no {self.kind} is called {name}{nearest(name, self.names())}"
+        raise DoorError(f"no {self.kind} is called {name}{nearest(name, self.names())}"
                         f"; one of your own is given by its path, ./{name}.py")
 
     @property

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from amaranth.hdl import Signal
     from amaranth.lib import wiring
 
-    from ...host.nic.kinds import Driver  # pyright: ignore[reportMissingImports]
+    from ...host.nic.kinds import Driver
     from ...host.port.node import Node
     from ...rtl.node.nic_side import NicSide
     from ..description import Description, Section

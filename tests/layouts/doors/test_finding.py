@@ -155,7 +155,7 @@ def test_imports_elsewhere_count(door, folder, tmp_path, monkeypatch):
     ("./wire/design.py:DEPTH", "./wire/design.py:DEPTH: must be an object or a class of "
                                "NicDesign, not int"),
     ("./wire/notes.txt", "./wire/notes.txt: a NIC design is in a file of Python (.py)"),
-    ("ring", "ring: no NIC design is called ring; did you mean rings?; one of your own is given "
+    ("ring", "no NIC design is called ring; did you mean rings?; one of your own is given "
              "by its path, ./ring.py"),
 ])
 def test_one_line_says_what_is_wrong(door, folder, name, text):

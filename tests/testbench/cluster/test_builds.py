@@ -188,7 +188,7 @@ def test_a_worker_that_ends_while_it_gets_a_build(machines: Machines,
 
 
 def test_images_go_with_the_simulator(machines: Machines) -> None:
-    task = wanted(overrides=["nic.processor=picorv32"])
+    task = wanted(knobs={"nic.processor": "picorv32"})
     machines.build(task.description)
     image = firmware.place("gm", "picorv32", task.description.processor.memory)
     image.mkdir(parents=True)
