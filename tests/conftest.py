@@ -11,6 +11,7 @@ import pytest
 from amaranth.hdl import UnusedElaboratable
 from hypothesis import HealthCheck, settings
 from nicbed.firmware import tools
+from nicbed.layouts.doors.finding import doors
 
 from tests.labs.durations import Durations
 
@@ -25,6 +26,13 @@ settings.load_profile("nicbed")
 # Tests with a cache of their own have the compiler's libraries that others have.
 os.environ.setdefault("ZIG_GLOBAL_CACHE_DIR", tools.own()["ZIG_GLOBAL_CACHE_DIR"])
 os.environ["NICBED_STORE"] = "none"  # tests measure; those of the store have stores of their own
+
+
+@pytest.fixture(autouse=True)
+def nothing_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No test finds an object that another one has loaded from outside."""
+    for door in doors():
+        monkeypatch.setattr(door, "_loaded", {})
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

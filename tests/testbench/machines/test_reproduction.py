@@ -95,7 +95,7 @@ def test_a_page_shows_its_plots(jobs, mine):
     drawn = replace(table, table=replace(table.table, plots=("pairs", "polls")))
     found = [(study, [drawn])]
     assert list(images(found)) == [("reproduce-mine-t-polls", "polls", drawn)]
-    assert ("![What a poll costs against the messages that wait for it]"
+    assert ("![The cost of a poll against the messages that wait for it]"
             "(there/reproduce-mine-t-polls.png)") in markdown(found, "there/")
 
 

@@ -269,7 +269,8 @@ def test_names_that_another_verilator_might_not_have_are_looked_for(tmp_path: Pa
     def shortcuts(header: str, source: str, wave: bool = False, **nic: str) -> tuple[bool, bool]:
         root.write_text(header)
         model.write_text(source)
-        found = instances._shortcuts(Description.model_validate({"nic": nic}), tmp_path, wave)
+        found = instances._shortcuts(Description.model_validate({"nic": nic}), tmp_path, wave,
+                                     False)
         return found["STATION_FALLS"], found["STATION_FRAME"]
 
     assert shortcuts(known, evaluation) == (False, False)

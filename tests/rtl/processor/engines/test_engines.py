@@ -21,8 +21,6 @@ from nicbed.rtl.processor.engines.nic_send import NicSend
 from nicbed.rtl.processor.engines.nic_to_host import NicToHost
 from nicbed.rtl.processor.memory.memory_share import MemoryShare
 from nicbed.rtl.processor.types import EnginePort, WidePort
-from tests.rtl.processor.engines.test_receive import land, words_of
-from tests.rtl.processor.engines.test_send import cut, flits_of
 
 from tests.labs.bench import (
     Sink,
@@ -37,6 +35,8 @@ from tests.labs.bench import (
 from tests.labs.rows import more
 from tests.models.nic import BurstMemory, packet
 from tests.models.processor_engines import Firmware, WideMemory
+from tests.rtl.processor.engines.test_nic_receive import land, words_of
+from tests.rtl.processor.engines.test_nic_send import cut, flits_of
 
 NIC, HOST = 1 << 16, 1 << 18
 BEATS, DMA_SETUP, LATENCY = 32, 6, 8
