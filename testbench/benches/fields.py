@@ -70,12 +70,20 @@ def _plain(value: Any) -> Any:
 
 def read(kind: type, found: Mapping[str, Any]) -> Any:
     """The object of dataclass ``kind`` with the values that :func:`plain` wrote; what an older
-    version did not write has its default, or is None."""
+    version did not write has its default, or is None where it may be.
+
+    Raises
+    ------
+    KeyError
+        A field is missing that has no default and may not be None.
+    """
     given, hints = {}, get_type_hints(kind)
     for one in dataclasses.fields(kind):
         if one.name in found:
             given[one.name] = _nested(hints[one.name], found[one.name])
         elif one.default is MISSING and one.default_factory is MISSING:
+            if type(None) not in get_args(hints[one.name]):
+                raise KeyError(one.name)
             given[one.name] = None
     return kind(**given)
 
