@@ -222,7 +222,7 @@ def test_blocks_that_are_not_there_are_told(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("knobs", "found"), [
-    ({"via.design": "engine"}, ["nic", "faults", "uplink", "downlink"]),
+    ({"via.design": "engine"}, ["nic_0", "faults_0", "uplink_0", "downlink_0"]),
     ({"via.design": "engine", "node.nics": 2},
      ["nic_0", "faults_0", "uplink_0", "downlink_0", "nic_1", "faults_1", "uplink_1",
       "downlink_1"]),

@@ -125,7 +125,7 @@ def test_what_is_no_result_is_refused_in_one_line(tmp_path: Path, name: str, con
 def test_a_result_that_lacks_something_is_refused(tmp_path: Path) -> None:
     path = results.rtt(tmp_path)
     path.write_text(json.dumps({**json.loads(path.read_text()), "results": {}}))
-    with pytest.raises(UserError, match="rtt.json: has no 'words', as a result of rtt has"):
+    with pytest.raises(UserError, match="rtt.json: has no 'rtt', as a result of rtt has"):
         page([path])
 
 
