@@ -21,6 +21,7 @@ from nicbed.testbench.sweeps import Local, Outcome, Plan, Task, measured, planne
 from nicbed.testbench.sweeps.executor import Ended, Keeping
 from nicbed.testbench.testbed.measurement import Measurement
 
+from tests.models.round_trips import round_trips
 from tests.testbench.test_cli import nicbed
 
 distributed = pytest.importorskip("distributed")
@@ -189,7 +190,7 @@ def test_what_is_in_the_store_needs_no_cluster(tmp_path: Path, monkeypatch: pyte
 
         def document(self, wanted: Any) -> dict[str, Any]:
             latency = wanted.description.link.latency
-            return wanted.document({"results": {"words": {"1": {"rtt": latency, "legs": []}}}})
+            return wanted.document(round_trips(latency))
 
         def take_back(self) -> None:
             pass

@@ -26,6 +26,7 @@ from nicbed.testbench.synth import nic
 from nicbed.testbench.testbed.bed import Testbed
 from nicbed.testbench.testbed.measurement import Measurement
 
+from tests.models.round_trips import round_trips
 from tests.testbench.test_cli import nicbed
 
 pytest.importorskip("optuna")
@@ -44,7 +45,7 @@ def figures(wanted: Measurement) -> dict[str, Any]:
         lut = one.nic.send_fifo // 16 + one.nic.receive_fifo // 8
         return {"results": {"lut": lut, "lut_ram": 0, "ff": 2, "ram": 1, "dsp": 0}, "blocks": {}}
     slow = one.link.latency * 3 + (1 << 18) // one.nic.send_fifo + (1 << 17) // one.nic.receive_fifo
-    return {"results": {"words": {"1": {"rtt": slow, "legs": []}}}}
+    return round_trips(slow)
 
 
 class Made:
@@ -205,7 +206,7 @@ def test_a_figure_that_a_run_does_not_show_is_a_failure(monkeypatch: pytest.Monk
     def hidden(wanted: Measurement) -> dict[str, Any]:
         if wanted.synthesis or wanted.description.link.latency < 30:
             return seen(wanted)
-        return {"results": {"words": {"1": {"rtt": None, "legs": []}}}}
+        return round_trips(None)
 
     monkeypatch.setitem(globals(), "figures", hidden)
     rows = tried(vary=FEW, trials=10).rows

@@ -39,6 +39,7 @@ from nicbed.testbench.sweeps.plots import drawing, front, pareto
 from nicbed.testbench.sweeps.sweep import prepare
 from nicbed.testbench.testbed.bed import Testbed
 
+from tests.models.round_trips import round_trips
 from tests.testbench.test_cli import nicbed
 
 
@@ -60,8 +61,8 @@ class Sums:
                 yield Outcome(task.number, error="at cycle 7: nothing goes")
                 continue
             figure = description.link.latency + description.cpu.call + 0.5
-            yield Outcome(task.number, task.wanted.document({"results": {
-                "words": {"1": {"rtt": figure, "legs": []}}}, "truth": {"half": figure / 2}}))
+            yield Outcome(task.number, task.wanted.document({
+                **round_trips(figure), "truth": {"half": figure / 2}}))
 
 
 RTT = {"rtt": "rtt:results.words.1.rtt"}
@@ -472,7 +473,7 @@ class Jobs:
         if latency in self.failing:
             raise self.failing[latency]
         self.latencies.append(latency)
-        return {"results": {"words": {"1": {"rtt": latency, "legs": []}}}}
+        return round_trips(latency)
 
 
 def test_an_interrupted_study_goes_on_where_it_was(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
@@ -492,7 +493,7 @@ def test_an_interrupted_study_goes_on_where_it_was(monkeypatch: pytest.MonkeyPat
 def test_the_limit_of_a_study_file_holds(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     limits = []
     monkeypatch.setattr(Testbed, "job", lambda bed, *_, **__: (
-        limits.append(bed.limit), {"results": {"words": {"1": {"rtt": 1, "legs": []}}}})[1])
+        limits.append(bed.limit), round_trips(1))[1])
     monkeypatch.setenv("NICBED_STORE", "none")
     file = tmp_path / "study.toml"
     file.write_text('bench = ["rtt"]\nlimit = 900\n[vary]\n"link.latency" = [4]\n[metrics]\n'

