@@ -11,13 +11,13 @@ from .background import backgrounds
 from .port.backend import Mailbox, Memory
 from .port.costs import Costs
 from .port.ends import Ends
+from .port.marking import MarkingPort
 from .port.node import Explains, Node, Program, Programs, ToldOfEnds
 from .port.port import Port
-from .port.quiet import QuietPort
 from .port.running import Running
+from .port.serving import Server
 from .port.watch import Stuck, Watch
 from .processor.crash import FirmwareCrash
-from .serving import Server
 
 __all__ = ["Runtime", "Stuck"]
 
@@ -73,7 +73,7 @@ class Runtime:
                   if any(each[number * cpus:(number + 1) * cpus])]
         self.mailbox = mailbox
         self._cpus = cpus
-        kind = Port if tracing else QuietPort
+        kind = MarkingPort if tracing else Port
         self.ports = [kind(number, number // cpus, costs, number % cpus, mailbox.block(number),
                            mailbox.answers(number)) for number in range(ports)]
         running = {number for number, program in enumerate(each) if program is not None}
@@ -186,7 +186,7 @@ class Runtime:
     def _raised(self, index: int, error: BaseException) -> None:
         """The program of port ``index``, or the port, has raised ``error``."""
         port = self.ports[index]
-        when = (f"after cycle {port.cycle}, with blocks queued" if port.queue else
+        when = (f"after cycle {port.cycle}, with blocks queued" if port.queued else
                 f"at cycle {port.cycle}")
         error.add_note(f"raised by the program of {self.name(index)} {when}")
         self._fail(error)

@@ -85,18 +85,17 @@ class Acknowledging:
 
     def acknowledge(self, peer: Peer, acks: int) -> None:
         """Handle the acknowledgements that a packet of ``peer`` carries."""
+        new = acks ^ peer.acked
         peer.acked = acks
         cycle = self._port.cycle
-        sender = peer.request
-        if acks & 255 != sender.base & 255:
-            covered = sender.acknowledge(acks & 255, cycle)
+        if new & 255:
+            covered = peer.request.acknowledge(acks & 255, cycle)
             if self._acks_return:
                 peer.credits += sum(packet[0] & KIND == wire.K_REQUEST for packet in covered)
-        sender = peer.reply
-        if acks >> 8 & 255 != sender.base & 255:
-            sender.acknowledge(acks >> 8 & 255, cycle)
-        sender = peer.bulk
-        if acks >> 16 & 255 != sender.base & 255:
+        if new & 0xFF00:
+            peer.reply.acknowledge(acks >> 8 & 255, cycle)
+        if new & 0xFF_0000:
+            sender = peer.bulk
             for *_, transfer in sender.acknowledge(acks >> 16 & 255, cycle):
                 if transfer is not None:
                     self._bulk.ended.append(transfer)

@@ -6,7 +6,6 @@ layer until the last packet is acknowledged. :mod:`.bulk_receiving` copies each 
 to its destination.
 """
 
-from ...layouts.operations import BLOCK
 from . import costs, wire
 from .deadline import Deadline
 from .handlers import IN_REPLY, Handlers
@@ -15,8 +14,6 @@ from .sending import Sending
 from .window import Peer, Sender, Transfer
 
 __all__ = ["BulkSending"]
-
-SMALL_BYTES = wire.SMALL_BYTES
 
 
 class BulkSending:
@@ -86,21 +83,18 @@ class BulkSending:
         """Send the peer's next bulk packet, which is due; return False if it has no room."""
         sending, peer = self._sending, sender.peer
         port, way = sending.port, sending.way
-        if way.shared:
-            if sending.space < SMALL_BYTES and not await sending.find_room():
-                return False
-        elif not await way.bulk_room():
+        if not await way.bulk_room(sending):
             return False
-        if port.count > BLOCK - way.bulk_entries:
-            await port.executed
+        await port.room(way.bulk_entries)
         word, low, payload, length, number, _ = sender.packets[sender.sent - sender.base]
         port.mark(BULK_SEND, BEGIN, number)
         acks = peer.expected
-        sending.space -= way.bulk(
-            peer.bulk_wire + (length << 16),
-            word | acks[0] << 32 | acks[1] << 40 | acks[2] << 48, low, payload, length, number)
+        sending.space -= way.bulk_takes
+        way.put_bulk(peer.bulk_wire + (length << 16),
+                     word | acks[0] << 32 | acks[1] << 40 | acks[2] << 48, low, payload, length,
+                     number)
         sender.mark = way.posted
-        if sending.stores:
+        if way.stores:
             await sending.commit()
         port.mark(BULK_SEND, END, number)
         sending.sent(sender)

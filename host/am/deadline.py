@@ -1,11 +1,9 @@
 """Says when a node's Active Messages must check their timers next, and of which peers."""
 
+from ..kernel.timers import FAR
 from .window import Peer
 
 __all__ = ["FAR", "Deadline"]
-
-FAR = 1 << 62
-"""A deadline that never comes."""
 
 
 class Deadline:

@@ -1,16 +1,25 @@
 """The handler table, and the context of the running handler."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from types import CoroutineType
 from typing import Any
 
+from ..port.suspension import NOTHING, check_given
 from . import wire
 from .window import AmError, Peer
 
-__all__ = ["PROGRAM", "IN_REQUEST", "IN_REPLY", "Handler", "Handlers"]
+__all__ = ["GET", "IN_REPLY", "IN_REQUEST", "PROGRAM", "REPLY", "REQUEST", "STORE", "Handler",
+           "Handlers"]
 
 PROGRAM, IN_REQUEST, IN_REPLY = 0, 1, 2
 
 Handler = Callable[..., Any]
+What = tuple[int, str]
+"""What a handler runs for: the context that it has, and a word for it."""
+REQUEST: What = IN_REQUEST, "request"
+REPLY: What = IN_REPLY, "reply"
+STORE: What = IN_REQUEST, "store"
+GET: What = IN_REPLY, "get"
 
 
 class Handlers:
@@ -35,7 +44,7 @@ class Handlers:
         self.am = am
         self.table: list[Handler] = []
         self.context = PROGRAM
-        self.source: Peer | None = None
+        self.source: Peer
         self.replied = False
         self._indices: dict[Handler, int] = {}
         for handler in handlers:
@@ -61,7 +70,35 @@ class Handlers:
             raise AmError(f"{getattr(handler, '__name__', handler)!r} is not in the handler table: "
                           "register it, in the same order on all nodes") from None
 
-    def missing(self, what: str, source: int, handler: int) -> AmError:
+    def call(self, what: What, source: Peer, index: int, count: int, a0: int, a1: int, a2: int,
+             a3: int) -> Awaitable[None]:
+        """Run the handler at ``index`` for ``what``, which has come from ``source``, with the first
+        ``count`` of four words. What is returned must be awaited at once; the caller sets the
+        context back.
+
+        Raises
+        ------
+        AmError
+            There is no such handler.
+        TypeError
+            It returned what cannot be awaited.
+        """
+        try:
+            function = self.table[index]
+        except IndexError:
+            raise self._missing(what[1], source.number, index) from None
+        self.context = what[0]
+        self.source = source
+        self.replied = False
+        result = (function(self.am, source.number, a0) if count == 1  # the usual message
+                  else function(self.am, source.number, *(a0, a1, a2, a3)[:count]))
+        if result is None or result is NOTHING:
+            return NOTHING
+        if result.__class__ is not CoroutineType:
+            check_given(function, result)
+        return result
+
+    def _missing(self, what: str, source: int, handler: int) -> AmError:
         """The error for a message from node ``source`` that names a handler outside the table."""
         node = self.am.node.number
         return AmError(f"node {source} sent node {node} a {what} for handler {handler}"

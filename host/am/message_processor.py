@@ -16,7 +16,7 @@ from collections.abc import Coroutine
 from typing import Any
 
 from ...layouts.description import Description
-from ...layouts.operations import BLOCK, NIC_BASE
+from ...layouts.operations import NIC_BASE
 from ...layouts.packet import FLIT_BYTES, HEADER, HEADER_BYTES
 from ...layouts.registers import RECEIVE_WINDOW, address
 from ...layouts.rings import COMPLETION, DESCRIPTOR_BYTES, DESCRIPTOR_CONTROL, LINE_WORD
@@ -197,17 +197,10 @@ class MessageProcessor:
         port.spend(self._c_in)
         header = await port.pio_read(WINDOW)
         length = HEADER.get(header, "length")
-        words = [header]
         left = -(-length // FLIT_BYTES)
         for _ in range(1 + left):
             port.spend(self._c_word)
-        while left:
-            part = min(left, BLOCK)
-            for _ in range(part):
-                port.put_read(WINDOW)
-            await port.executed
-            words += [port.answer(index) for index in range(part)]
-            left -= part
+        words = [header, *await port.pio_reads(WINDOW, left)]
         port.put_touch(slot, FLIT_BYTES * (1 + len(words)), store=True)
         await port.executed
         data = b"".join(word.to_bytes(FLIT_BYTES, "little") for word in words)

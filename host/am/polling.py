@@ -3,18 +3,26 @@
 from collections.abc import Callable
 from typing import Any
 
-from ...layouts.operations import BLOCK
-from ..port.port import F_ONCE, TIMEOUT, UNKEPT
+from ..port.port import F_ONCE, TIMEOUT
 from ..port.work import Charge
 from .acknowledging import Acknowledging
 from .deadline import FAR, Deadline
-from .marks import BEGIN, EMPTY_POLL, END, REPLY_HANDLE
+from .marks import BEGIN, EMPTY_POLL, END, REPLY_HANDLE, WINDOW_WAIT
 from .receive_ring import ReceiveRing
 from .receiving import Receiving
 from .sending import Sending
 from .settling import Settling
+from .window import Peer
 
-__all__ = ["Polling"]
+__all__ = ["A_CALL", "Polling"]
+
+A_CALL = 2
+"""Messages that a call handles after it has sent its own. A peer sends two for each of ours: a
+request and a reply. A larger number would keep a node that receives many messages from sending."""
+POLL = 3
+"""Most operations of a poll: of the ring, and of two places that tell of room."""
+OTHER = TIMEOUT | 0xF0
+"""Bits of a poll's status of which one is set unless its first watch held."""
 
 
 class Polling:
@@ -38,30 +46,24 @@ class Polling:
         """Check once for a message. Handle it and those behind it, up to ``most``: peers that send
         as fast as this node handles must not keep the node from its own work."""
         port, settling, ring = self._port, self._settling, self._ring
-        if port.marking:
-            begin = port.mark(EMPTY_POLL, BEGIN, number)
-        else:
-            begin = UNKEPT
-            port.rounded = port.parts
         if path is not None:
-            port.spend(path)
-        while True:
-            if port.count == BLOCK:
-                await port.executed
+            begin = port.begin(EMPTY_POLL, number, path)
             port.put_poll(ring.slot, ring.phase, 1, 0, F_ONCE)
+        else:
+            begin = port.put_check(EMPTY_POLL, number, ring.slot, ring.phase, 1)
+        while True:
             await port.executed
             ring.looked = port.cycle
             if port.status & TIMEOUT:
+                port.mark(EMPTY_POLL, END, begin[3])
+                settling.idle += 1
                 break
-            await self._receiving.handle(begin)
+            await self._receiving.handle(
+                ring.read(ring.slot) if ring.near else await ring.load(), begin)
             most -= 1
             if most <= 0:
                 break
-            begin = port.mark(EMPTY_POLL, BEGIN, 0)
-        if most > 0:
-            if port.marking:
-                port.mark(EMPTY_POLL, END, begin[3])
-            settling.idle += 1
+            begin = port.put_check(EMPTY_POLL, 0, ring.slot, ring.phase, 1)
         if (self._acknowledging.owing or self._sending.backlog or port.cycle >= self._deadline.at
                 or settling.idle >= settling.keep_alive):
             await settling.settle()
@@ -74,33 +76,51 @@ class Polling:
         while True:
             if owing or sending.backlog or port.cycle >= deadline.at:
                 await settling.settle()
-            if port.marking:
-                opened = port.mark(EMPTY_POLL, BEGIN, 0)
-            else:
-                opened = UNKEPT
-                port.rounded = port.parts
-            if port.count > BLOCK - 3:
-                await port.executed
-            timeout = 0
-            if deadline.at != FAR:
-                timeout = deadline.at - port.cycle
-                if timeout < 1:
-                    timeout = 1
             if settling.blocked:
-                # The ring is checked first in each round, because a received packet may make room.
-                port.put_watch(ring.slot, ring.phase, 1)
-                sending.way.put_poll(settling.want_space, settling.want_ring, timeout)
+                await self._put_watches()
             else:
-                port.put_poll(ring.slot, ring.phase, 1, timeout)
+                while not port.put_spin(EMPTY_POLL, ring.slot, ring.phase, 1, deadline.at, POLL):
+                    await port.executed
             ring.waits = True
             await port.executed
             ring.waits = False
             ring.looked = port.cycle
-            if port.status & (TIMEOUT | 0xF0):
-                port.mark(EMPTY_POLL, END, opened[3])
+            if port.status & OTHER:
+                port.mark(EMPTY_POLL, END, 0)
                 settling.blocked = False
             else:
-                await self._receiving.handle(port.mark_check(EMPTY_POLL, REPLY_HANDLE)
-                                             if port.marking else UNKEPT)
+                begin = port.mark_check(EMPTY_POLL, REPLY_HANDLE)
+                await self._receiving.handle(
+                    ring.read(ring.slot) if ring.near else await ring.load(), begin)
             if condition is None or condition():
                 return
+
+    async def wait_for_credit(self, peer: Peer, number: int) -> None:
+        """Wait for a credit of ``peer`` for packet ``number``, handling messages meanwhile.
+
+        Raises
+        ------
+        PeerGone
+            There will be none.
+        """
+        port = self._port
+        if not peer.gone:
+            port.mark(WINDOW_WAIT, BEGIN, number)
+            port.waiting_for(f"credits from node {peer.number}")
+            while peer.credits <= 0 and not peer.gone:
+                await self.spin()
+            port.waiting_for("")
+            port.mark(WINDOW_WAIT, END, number)
+        if peer.gone:
+            raise self._settling.lost(peer)
+
+    async def _put_watches(self) -> None:
+        """Packets wait for room: have the poll watch for that, too. The ring is checked first in
+        each round, because a received packet may make room."""
+        port, settling, ring = self._port, self._settling, self._ring
+        port.mark(EMPTY_POLL, BEGIN, 0)
+        await port.room(POLL)
+        at = self._deadline.at
+        port.put_watch(ring.slot, ring.phase, 1)
+        self._sending.way.watch_room(settling.want_space, settling.want_ring,
+                                     0 if at == FAR else max(1, at - port.cycle))

@@ -33,12 +33,11 @@ class ReceiveRing:
     """
 
     __slots__ = ("_node", "read", "entries", "_first", "_quarter", "_slot_bytes", "_told", "slot",
-                 "phase", "taken", "looked", "waits", "_turn")
-
-    near = True
+                 "phase", "taken", "near", "looked", "waits", "_turn")
 
     def __init__(self, node: Node) -> None:
         self._node = node
+        self.near = True
         self.read: Callable[[int], tuple[int, ...]] = node.memory.reader(wire.SLOT)
         self.entries = node.description.nic.receive_ring
         self._quarter = max(1, self.entries // 4)

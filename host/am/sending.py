@@ -1,17 +1,23 @@
 """Small packets and control packets out: sequence numbers, and room on the way to the NIC."""
 
+from collections.abc import Awaitable
+
 from ...layouts.operations import BLOCK
 from ..port.node import Node
 from ..port.sent_again import SentAgain
+from ..port.suspension import NOTHING
+from ..port.work import Charge
 from . import costs, wire
 from .deadline import Deadline
-from .injection import Injection
 from .marks import BEGIN, CONTROL, END, REPLY_SEND
-from .window import Peer, Sender
+from .ways import Way
+from .window import Peer, Sender, Small
 
-__all__ = ["Sending"]
+__all__ = ["CHECK", "Sending"]
 
 SMALL_BYTES = wire.SMALL_BYTES
+CHECK = 1
+"""Operations of a check for messages."""
 
 
 class Sending:
@@ -19,10 +25,6 @@ class Sending:
 
     Attributes
     ----------
-    full
-        Number of entries in a block from which on a packet has no room.
-    stores
-        Words that the block's last entry must write to memory: see :meth:`commit`.
     space
         Room for small packets, in bytes, when it was last read.
     backlog
@@ -33,27 +35,131 @@ class Sending:
         Packets sent again, by peer and cause.
     """
 
-    __slots__ = ("node", "port", "memory", "way", "full", "stores", "space", "backlog", "held",
-                 "counters", "again", "_deadline", "_inject", "_c_null_reply", "_c_again",
-                 "_c_control_send")
+    __slots__ = ("node", "port", "memory", "way", "space", "backlog", "held", "counters", "again",
+                 "_entries", "_most", "_stores", "_takes", "_deadline", "_put_small",
+                 "_c_null_reply", "_c_again", "_c_control_send")
 
-    def __init__(self, node: Node, way: Injection, deadline: Deadline,
+    def __init__(self, node: Node, way: Way, deadline: Deadline,
                  counters: dict[str, int]) -> None:
         self.node, self.port, self.memory = node, node.port, node.memory
         self.way = way
-        self.full = BLOCK - way.entries
-        self.stores = way.stores
         self.space = 0
         self.backlog: list[Sender] = []
         self.held = 0
         self.counters = counters
         self.again = SentAgain(node.port, "Active Messages", node.number)
+        self._entries = way.entries
+        self._most = BLOCK - way.entries
+        """Most operations in the port's block behind which a packet has room."""
+        self._stores = way.stores
+        self._takes = way.takes
         self._deadline = deadline
-        self._inject = way.small
+        self._put_small = way.put
         path = node.port.path
         self._c_null_reply = path(costs.NULL_REPLY)
         self._c_again = path(costs.AGAIN)
         self._c_control_send = path(costs.CONTROL_SEND)
+
+    # New packets
+
+    def send(self, sender: Sender, packet: Small, activity: int, behind: int = 0
+             ) -> Awaitable[None]:
+        """Give ``packet`` the next sequence number of ``sender`` and keep it; send it, unless it
+        has no room or others wait for room; then mark the end of ``activity``. It must be awaited
+        at once.
+
+        ``behind`` is CHECK for a packet of a call of the program, which reads the room again if
+        there was none, and checks for messages behind the packet. The check and the packet go to
+        the target in one block, so that there is one wait for both; a packet with nothing behind it
+        needs room for itself alone. A handler's packet never waits for the NIC.
+        """
+        if behind and self.space < SMALL_BYTES and not self.held:
+            return self._send_later(self.refresh(), sender, packet, activity, behind)
+        port = self.port
+        # Others ask the port for room. Here, and nowhere else, it is looked at: to ask takes Python
+        # 1 % of all that a message takes.
+        if port._block.count > self._most - behind:
+            return self._send_later(port.room(self._entries + behind), sender, packet, activity, 0)
+        sequence = sender.next
+        sender.packets.append(packet)
+        sender.next = sequence + 1
+        peer = sender.peer
+        if sequence == sender.base:
+            if not peer.watched:
+                self._deadline.watch(peer)
+            sender.progress = cycle = port.cycle
+            if sender.timed == sequence:
+                sender.timed_at = cycle
+            cycle += peer.patience
+            if self._deadline.at > cycle:
+                self._deadline.at = cycle
+        word, low, high, beats, number = packet
+        if sender.sent == sequence and self.space >= SMALL_BYTES and not self.held:
+            sender.sent = sender.high = sequence + 1
+            expected = peer.expected
+            self.space -= self._takes[beats]
+            self._put_small(
+                beats, peer.wire[beats],
+                word | (sequence & 255) << 24 | expected[0] << 32 | expected[1] << 40
+                | expected[2] << 48, low, high, number)
+            peer.owed = 0
+        else:
+            self.queue(sender)
+        if self._stores:
+            return self._stored(activity, number)
+        port.mark(activity, END, number)
+        return NOTHING
+
+    async def _send_later(self, room: Awaitable[None], sender: Sender, packet: Small, activity: int,
+                          behind: int) -> None:
+        """The same when there is room."""
+        await room
+        if behind:
+            await self.port.room(self._entries + behind)
+        await self.send(sender, packet, activity)
+
+    async def _stored(self, activity: int, number: int) -> None:
+        await self.commit()
+        self.port.mark(activity, END, number)
+
+    def null_reply(self, peer: Peer) -> Awaitable[None]:
+        """Reply in place of a handler that did not reply."""
+        number = self.node.trace_number()
+        self.port.begin(REPLY_SEND, number, self._c_null_reply)
+        return self.send(peer.reply, (wire.K_NULL, 0, 0, 3, number), REPLY_SEND)
+
+    async def commit(self) -> None:
+        """Have what was put executed, and write the words that its last store has."""
+        await self.port.executed
+        for address, data in self._stores:
+            self.memory.write(address, data)
+        self._stores.clear()
+
+    # Room
+
+    def ready(self) -> Awaitable[None]:
+        """Make room for a packet in the port's block; read how much the NIC has, if it had none."""
+        if self.space < SMALL_BYTES and not self.held:
+            return self._refreshed()
+        return self.port.room(self._entries)
+
+    async def _refreshed(self) -> None:
+        await self.refresh()
+        await self.port.room(self._entries)
+
+    async def refresh(self) -> None:
+        """Read from the NIC how much room small packets have."""
+        self.space = await self.way.room()
+
+    async def find_room(self) -> bool:
+        """Find room for a small packet outside of the program's calls; return whether there is
+        room."""
+        self.port.mark(CONTROL, BEGIN, 0)
+        await self.refresh()
+        self.port.mark(CONTROL, END, 0)
+        return self.space >= SMALL_BYTES
+
+    # The backlog
 
     def queue(self, sender: Sender) -> None:
         """Put ``sender`` into the backlog."""
@@ -68,78 +174,14 @@ class Sending:
         self.backlog = [sender for sender in self.backlog if sender.peer is not peer]
         self.held = sum(not sender.bulk for sender in self.backlog)
 
-    def launch(self, peer: Peer, sender: Sender, word: int, low: int, high: int, beats: int,
-               number: int) -> None:
-        """Give a small packet its sequence number, keep it, and send it if it need not wait. The
-        block must have room; :meth:`commit` follows if there are ``stores``."""
-        sequence = sender.next
-        word |= (sequence & 255) << 24
-        sender.packets.append((word, low, high, beats, number))
-        sender.next = sequence + 1
-        if sequence == sender.base:
-            if not peer.watched:
-                self._deadline.watch(peer)
-            sender.progress = cycle = self.port.cycle
-            if sender.timed == sequence:
-                sender.timed_at = cycle
-            if self._deadline.at > cycle + peer.patience:
-                self._deadline.at = cycle + peer.patience
-        if sender.sent == sequence and self.space >= SMALL_BYTES and not self.held:
-            sender.sent = sender.high = sequence + 1
-            expected = peer.expected
-            self.space -= self._inject(
-                peer.wire[beats], word | expected[0] << 32 | expected[1] << 40 | expected[2] << 48,
-                low, high, beats, number)
-            peer.owed = 0
-        else:
-            self.queue(sender)
-
-    def null_reply(self, peer: Peer) -> None:
-        """Reply in place of a handler that did not reply. The block must have room."""
-        port = self.port
-        number = self.node.trace_number()
-        port.mark(REPLY_SEND, BEGIN, number)
-        port.spend(self._c_null_reply)
-        self.launch(peer, peer.reply, wire.K_NULL, 0, 0, 3, number)
-        port.mark(REPLY_SEND, END, number)
-
-    async def commit(self) -> None:
-        """Write the words that the block's last entry must store."""
-        await self.port.executed
-        for address, data in self.stores:
-            self.memory.write(address, data)
-        self.stores.clear()
-
-    async def refresh(self) -> None:
-        """Read from the NIC how much room small packets have."""
-        self.space = await self.way.room()
-
-    async def find_room(self) -> bool:
-        """Find room for a small packet outside of the program's calls; return whether there is
-        room."""
-        self.port.mark(CONTROL, BEGIN, 0)
-        await self.refresh()
-        self.port.mark(CONTROL, END, 0)
-        return self.space >= SMALL_BYTES
-
     async def pump(self, sender: Sender) -> bool:
         """Send the next small packet of ``sender``, which is due; return False if the NIC has no
         room."""
-        port, peer = self.port, sender.peer
         if self.space < SMALL_BYTES and not await self.find_room():
             return False
-        if port.count > self.full:
-            await port.executed
-        word, low, high, beats, number = sender.packets[sender.sent - sender.base]
-        port.mark(CONTROL, BEGIN, number)
-        port.spend(self._c_again)
-        acks = peer.expected
-        self.space -= self._inject(
-            peer.wire[beats], word | acks[0] << 32 | acks[1] << 40 | acks[2] << 48, low, high,
-            beats, number)
-        if self.stores:
-            await self.commit()
-        port.mark(CONTROL, END, number)
+        await self.port.room(self._entries)
+        word, *rest = sender.packets[sender.sent - sender.base]
+        await self._put(sender.peer, (word | (sender.sent & 255) << 24, *rest), self._c_again)
         self.sent(sender)
         return True
 
@@ -156,22 +198,25 @@ class Sending:
 
     async def control(self, peer: Peer, word: int, low: int = 0) -> bool:
         """Send a packet without sequence number; return False if it has no room."""
-        port = self.port
         if self.space < SMALL_BYTES and not await self.find_room():
             return False
-        if port.count > self.full:
-            await port.executed
-        number = self.node.trace_number()
-        port.mark(CONTROL, BEGIN, number)
-        port.spend(self._c_control_send)
-        acks = peer.expected
-        self.space -= self._inject(
-            peer.wire[3], word | acks[0] << 32 | acks[1] << 40 | acks[2] << 48, low, 0, 3, number)
-        if self.stores:
-            await self.commit()
-        port.mark(CONTROL, END, number)
+        await self.port.room(self._entries)
+        await self._put(peer, (word, low, 0, 3, self.node.trace_number()), self._c_control_send)
         peer.owed = 0
         return True
+
+    async def _put(self, peer: Peer, packet: Small, charge: Charge) -> None:
+        """Put a packet that has room, as it is but for the acknowledgements; it takes
+        ``charge``."""
+        word, low, high, beats, number = packet
+        acks = peer.expected
+        self.port.begin(CONTROL, number, charge)
+        self.space -= self._takes[beats]
+        self._put_small(beats, peer.wire[beats],
+                        word | acks[0] << 32 | acks[1] << 40 | acks[2] << 48, low, high, number)
+        if self._stores:
+            await self.commit()
+        self.port.mark(CONTROL, END, number)
 
     async def probe(self, peer: Peer) -> None:
         """Ask the peer what has arrived of all packets sent. Without room the question waits until

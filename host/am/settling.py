@@ -105,8 +105,7 @@ class Settling:
             else:
                 self.want_space = True
         self.blocked = self.want_space or self.want_ring
-        if self._sending.way.untold:
-            await self._sending.way.tell()
+        await self._sending.way.tell()
 
     async def _works_on(self, sender: Sender) -> bool:
         """Whether bulk packets of ``sender`` are still in the host's queue and the NIC takes

@@ -44,7 +44,7 @@ from typing import Any
 from ...layouts.am import QUESTION
 from ..port.sent_again import Cause
 
-__all__ = ["AmError", "PeerGone", "Sender", "Peer", "Transfer"]
+__all__ = ["AmError", "PeerGone", "Sender", "Small", "Peer", "Transfer"]
 
 NONE = 1 << 62
 """No packet."""
@@ -90,8 +90,8 @@ class Transfer:
 
 
 Small = tuple[int, int, int, int, int]
-"""A small packet kept for retransmission: header (without acknowledgements), words 1 and 2, beats,
-trace number."""
+"""A small packet: header without sequence number and acknowledgements, words 1 and 2, beats, trace
+number."""
 Bulk = tuple[int, int, int, int, int, "Transfer | None"]
 """A bulk packet: header, word 1, address and bytes of its payload, trace number, the transfer if
 this is its last packet."""
@@ -117,7 +117,7 @@ class Sender:
         """All packets before this one were sent at least once."""
         self.next = 0
         self.limit = limit
-        self.packets: list[Any] = []
+        self.packets: deque[Any] = deque()
         """The packets from ``base`` on, up to ``next``: :data:`Small` or :data:`Bulk`."""
         self.progress = 0
         """Cycle of the last acknowledgement, or of the first packet sent when none was open."""
@@ -146,8 +146,9 @@ class Sender:
         if not count or count > self.next - base:
             return []
         self.base = base = base + count
-        covered = self.packets[:count]
-        del self.packets[:count]
+        packets = self.packets
+        covered = ([packets.popleft()] if count == 1  # mostly
+                   else [packets.popleft() for _ in range(count)])
         if self.sent < base:
             self.sent = base
         if base > self.timed:
@@ -239,8 +240,8 @@ class Peer:
         self.gone = False
         self.bye = False
         self.unanswered = 0
-        """Requests and stores to the peer that no reply came to, where their acknowledgements
-        return credits."""
+        """Requests and stores to the peer that no reply came to. It counts where their
+        acknowledgements return credits."""
         self.transfers: deque[Transfer] = deque()
         self.base = 0
         """The transfer being received: its destination, and the bytes received."""

@@ -201,8 +201,7 @@ class Fm:
         """Handle the packet at the ring's head; how many messages that were."""
         port, frames = self.port, self._frames
         number = frames.number()
-        if port.marking:
-            begin[1], begin[3] = CONTROL, number
+        begin[1], begin[3] = CONTROL, number
         found = await self._returning.arrived()
         if found is None:
             port.mark(CONTROL, END, number)
@@ -224,8 +223,7 @@ class Fm:
     async def _handle(self, begin: list[int], packet: Packet, at: int) -> None:
         """Run the handler of a message whose bytes are at ``at``."""
         port = self.port
-        if port.marking:
-            begin[1], begin[3] = REQUEST_HANDLE, packet.number
+        begin[1], begin[3] = REQUEST_HANDLE, packet.number
         index, size = packet.header >> HANDLER & 255, packet.header >> BYTES & 255
         if index >= len(self._handlers):
             me = self.node.number

@@ -138,7 +138,6 @@ class Frames:
         """Tells whether a packet is at the ring's head: checked once, or for up to ``timeout``
         cycles (0: for ever)."""
         port = self.port
-        await port.room(1)
         if timeout is None:
             port.put_poll(self.slots.slot, self.slots.phase, 1, 0, F_ONCE)
         else:

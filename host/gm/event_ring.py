@@ -4,7 +4,6 @@ import logging
 from typing import Any
 
 from ...layouts.gm import EVENT, EVENT_BYTES, EVENT_END, EVENTS, CommandKind, EventKind
-from ...layouts.operations import BLOCK
 from ...layouts.trace import Activity, Kind
 from ..kernel.sleeping import sleep
 from ..port.port import F_ONCE, TIMEOUT, Watch
@@ -102,8 +101,6 @@ class EventRing:
     async def _look(self, port: Port, spin: int) -> bool:
         """Whether there is an event: one check, or ``spin`` cycles of them."""
         cpu = self._port
-        if cpu.count > BLOCK - 2:
-            await cpu.executed
         seen = port.seen
         cpu.put_poll(port.events + (seen & EVENTS - 1) * EVENT_BYTES, 1 - (seen // EVENTS & 1), 1,
                      spin, 0 if spin else F_ONCE)
@@ -135,9 +132,5 @@ class EventRing:
             provided = port.receives.pop(token)
             port.free_receives.append(token)
             event = Event(GM_EVENT.GM_REFUSED_EVENT, provided.buffer, status=status, token=token)
-        if cpu.marking:
-            begin[1], begin[3] = activity, trace
-            cpu.mark(activity, END, trace)
-        else:
-            cpu.rounded = cpu.parts
+        cpu.finish(begin, activity, trace)
         return event

@@ -2,7 +2,6 @@
 
 from collections.abc import Awaitable, Sequence
 
-from ...layouts.operations import BLOCK
 from ..port.node import Node
 from ..port.suspension import NOTHING
 from .page_frames import PageFrames
@@ -207,26 +206,24 @@ class Process:
 
     def touch(self, va: int, length: int, store: bool = False) -> Awaitable[None]:
         """CPU traffic over these bytes, through the cache."""
-        at, port = va & self._mask, self.port
-        if at + length > self.page_bytes or port.count == BLOCK:
+        at = va & self._mask
+        if at + length > self.page_bytes:
             return self._touch(va, length, store)
         if length > 0:
             try:
-                port.put_touch(self._pages[va >> self._shift] | at, length, store)
+                address = self._pages[va >> self._shift] | at
             except KeyError:
                 raise self._outside(va) from None
+            return self.port.touch(address, length, store)
         return NOTHING
 
     async def _touch(self, va: int, length: int, store: bool) -> None:
-        """The same over several pages, or with a full block."""
-        port = self.port
+        """The same over several pages."""
         for address, part in self.pieces(va, length):
-            if port.count == BLOCK:
-                await port.executed
-            port.put_touch(address, part, store)
+            await self.port.touch(address, part, store)
 
     def queue_touch(self, va: int, length: int, store: bool = False) -> None:
-        """The same, without waiting: a full block is queued (:meth:`Port.begin_block`)."""
+        """The same, without waiting (:meth:`Port.put_touch`)."""
         port, at = self.port, va & self._mask
         if at + length > self.page_bytes:
             for address, part in self.pieces(va, length):

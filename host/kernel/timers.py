@@ -2,11 +2,11 @@
 
 from collections.abc import Awaitable, Callable
 
-from ..port.port import Port
+from ..port.port import NEVER, Port
 
 __all__ = ["FAR", "compute", "timeout"]
 
-FAR = 1 << 62
+FAR = NEVER
 """A deadline that never comes."""
 LONGEST = 1 << 31
 """Most cycles of one wait for the interrupt."""

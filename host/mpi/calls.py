@@ -192,19 +192,14 @@ def called(call: Call) -> Callable[[Callable[..., Coroutine[Any, Any, Result]]],
                 return await function(self, *arguments, **named)
             calls.current = call
             calls.count[call] += 1
-            if calls.port.marking:
-                calls.port.mark(COMMUNICATE, BEGIN, number)
+            calls.port.mark(COMMUNICATE, BEGIN, number)
             if looks:
                 for one in calls.before:
                     one()
             try:
                 return await function(self, *arguments, **named)
             finally:
-                port = calls.port
-                if port.marking:
-                    port.mark(COMMUNICATE, END, number)
-                else:
-                    port.rounded = port.parts
+                calls.port.mark(COMMUNICATE, END, number)
                 calls.current = None
         return counted
     return made

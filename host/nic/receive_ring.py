@@ -71,7 +71,6 @@ class ReceiveRing:
         handled, begun = 0, False
         while True:
             slot = slots.slot
-            await port.room(2)
             port.put_poll(slot, slots.phase, 1, 0, F_ONCE)
             await port.executed
             there = not port.status & TIMEOUT
@@ -80,7 +79,6 @@ class ReceiveRing:
                     self.left = False
                     return
                 begun = True
-                await port.room(1)
                 port.put_write(self._nic + IRQ_STATUS, 1, RECEIVE if there else RECEIVE | RECHECK)
                 continue
             self.left = there

@@ -4,7 +4,10 @@ In the order in which to read:
 
 - :mod:`.node`: A node for its program: number, port, memory
 - :mod:`.port`: A node's host port for its program: work, operations, marks
-- :mod:`.quiet`: A port that keeps no marks
+- :mod:`.block`: A block: what a port gives to the target at a time
+- :mod:`.marking`: A port that keeps marks
+- :mod:`.serving`: Serves one host port at an attention: takes its answers, resumes its program, and
+  gives it the next block
 - :mod:`.running`: The port of whichever CPU runs: for code that several CPUs of a node execute,
   such as a kernel's
 - :mod:`.suspension`: The objects that the awaits of a host program end in

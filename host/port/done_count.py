@@ -1,6 +1,5 @@
 """A count in host memory by which the NIC reports how many posted items are done."""
 
-from ...layouts.operations import BLOCK
 from .costs import Path
 from .node import Node
 from .port import F_NOT_EQUAL
@@ -35,7 +34,6 @@ class Report:
         self.posted = 0
         self.done = 0
         self._look = node.port.path(price)
-        self._entries = 2 if node.port.costs.flush_bytes else 1
 
     async def open(self) -> None:
         """Allocate the count and set it to zero, before the NIC gets its address."""
@@ -55,8 +53,6 @@ class Report:
         """Read the count."""
         port = self.port
         port.spend(self._look)
-        if port.count > BLOCK - self._entries:
-            await port.executed
         self._put_look()
         await port.executed
         self.done += self._count() - self.done & self.mask

@@ -1,6 +1,7 @@
 """A node for its program: number, CPU, port, memory; and for layers on one of its NICs."""
 
-from collections.abc import Callable, Container, Coroutine, Iterable, Sequence
+from collections.abc import Callable, Container, Coroutine, Iterable, Iterator, Sequence
+from itertools import chain, repeat
 from typing import Any, Protocol, TypeVar, cast, runtime_checkable
 
 from ...layouts.description import Description
@@ -99,9 +100,8 @@ class Node:
     """
 
     __slots__ = ("number", "nodes", "cpu", "cpus", "nics", "active", "description", "port",
-                 "memory", "topology", "interrupts", "_allocator", "_trace", "_first_trace",
-                 "_trace_step", "_services", "_nic_services", "_routes", "_common", "_running",
-                 "_everywhere")
+                 "memory", "topology", "interrupts", "_allocator", "trace_numbers", "_services",
+                 "_nic_services", "_routes", "_common", "_running", "_everywhere")
 
     def __init__(self, number: int, description: Description, port: Port, memory: Memory,
                  topology: Graph, active: Sequence[int] | None = None,
@@ -123,8 +123,9 @@ class Node:
         self._common = common = _Common(memory.size) if beside is None else beside._common
         self._allocator = common.allocator
         self._routes = common.routes
-        self._trace = self._first_trace = number * self.cpus + self.cpu + 1
-        self._trace_step = self.nodes * self.cpus
+        self.trace_numbers: Iterator[int] = chain.from_iterable(repeat(range(
+            number * self.cpus + self.cpu + 1, 1 << TRACE_BITS, self.nodes * self.cpus)))
+        """What :meth:`trace_number` returns, one after the other."""
         self._services: dict[type, Any] = {}
         self._nic_services: dict[int, dict[type, Any]] = {}
         self.interrupts = Interrupts()
@@ -339,10 +340,7 @@ class Node:
     def trace_number(self) -> int:
         """A trace number for a packet. It is never 0, and unique over all CPUs until the numbers
         wrap around."""
-        number = self._trace
-        following = number + self._trace_step
-        self._trace = following if not following >> TRACE_BITS else self._first_trace
-        return number
+        return next(self.trace_numbers)
 
     async def store(self, address: int, data: bytes) -> None:
         """The CPU writes ``data`` to memory. This takes CPU time; the data becomes visible at its
@@ -392,6 +390,7 @@ class NodeNic(Node):
         self._common = node._common
         self._allocator = node._allocator
         self.interrupts = node.interrupts
+        self.trace_numbers = node.trace_numbers
         self._routes = {} if node.nics > 1 else node._routes
         self._services = (node._nic_services.setdefault(nic, {}) if node.nics > 1
                           else node._services)
@@ -440,9 +439,6 @@ class NodeNic(Node):
             raise RuntimeError(f"{layer} on CPU {self.cpu} of {self.place}: it takes "
                                f"interrupts, and this NIC interrupts CPU {interrupted}")
         self._drive(layer, self._nic)
-
-    def trace_number(self) -> int:
-        return self._node.trace_number()
 
 
 class KernelNode(Node):

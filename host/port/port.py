@@ -1,17 +1,18 @@
 """A node's host port for its program: work, operations, marks.
 
 A call that charges CPU work is not awaited and causes no wake-up: the work is added to the next
-operation. Operations are put into a block of up to BLOCK entries; a block goes to the target when
-it is full or when a result is needed. Full blocks may also be *queued*: they go to the target one
-behind the other when the program waits next (:meth:`Port.begin_block`, :meth:`Port.settle`). Time
-is counted in ticks, 1/TICKS of a target cycle; the port executes whole cycles and keeps the
-fraction, so no time is ever lost.
+operation. Operations are put into a block of up to BLOCK entries. How many a block has is the
+port's to know alone: a full one is *queued*, and goes to the target when the program waits next.
+What a program reads of the port (:attr:`Port.cycle`, ``status``, ``data``) is as of the last block
+that was executed, so before it looks it waits: for an operation's result, or by :meth:`Port.room`
+or :meth:`Port.settle`. Time is counted in ticks, 1/TICKS of a target cycle; the port executes whole
+cycles and keeps the fraction, so no time is ever lost.
 """
 
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import NamedTuple, cast
+from typing import NamedTuple, TypeVar
 
 from ...layouts.operations import (
     ANSWER,
@@ -27,15 +28,16 @@ from ...layouts.operations import (
     Op,
     Status,
 )
-from ...layouts.trace import TICKS, Kind
+from ...layouts.trace import TICKS
+from .block import Block
 from .costs import Costs
 from .diagnosis import steps, work
 from .forgotten import forgotten
 from .sent_again import SentAgain
 from .suspension import EXECUTED, NOTHING
-from .work import Work
+from .work import Charge, Work
 
-__all__ = ["UNKEPT", "UNUSUAL", "WORD", "Poll", "Port", "Watch"]
+__all__ = ["NEVER", "UNUSUAL", "WORD", "Mark", "Poll", "Port", "Watch"]
 
 ENTRY_BYTES = ENTRY.size
 ANSWER_BYTES = 4 * ANSWER_WORDS
@@ -65,19 +67,23 @@ W_STOP = int(Op.STOP)
 W_FLUSH = W_LOAD | Flag.FLUSH << 8
 W_BLOCK = W_STORE | Flag.BLOCK << 8
 F_ONCE = Flag.ONCE << 8
+W_CHECK = W_POLL | F_ONCE
 F_NOT_EQUAL = Flag.NOT_EQUAL << 8
 TIMEOUT = int(Status.TIMEOUT)
 DISCARDED = int(Status.DISCARDED)
 STALE = int(Status.STALE)
 UNUSUAL = DISCARDED | STALE
 """If the last answer's status has one of these, those before it count (:meth:`Port.look_back`)."""
-BEGIN, END = int(Kind.BEGIN), int(Kind.END)
+
+Result = TypeVar("Result")
+
+Mark = list[int]
+"""A mark: ticks, activity, kind, number."""
+NEVER = 1 << 62
+"""A cycle that does not come."""
 
 WORD = (1 << 64) - 1
 """Mask of a whole word."""
-
-_Block = tuple[bytearray | memoryview, int, list[tuple[list[int], int, int]]]
-"""A block's entries, their number, and the marks that its answers time."""
 
 _pack = ENTRY.pack_into
 _pack_short = SHORT_ENTRY.pack_into
@@ -102,13 +108,8 @@ class Poll(NamedTuple):
     data: int
 
 
-UNKEPT = cast(list[int], (0, 0, 0, 0))
-"""Returned in place of every mark that is not kept. It is that of all ports, so it cannot be
-changed: fields of a mark are set if :attr:`Port.marking`."""
-
-
 class Port(Work):
-    """The port of CPU ``cpu`` of ``node``.
+    """The port of CPU ``cpu`` of ``node``. It keeps no marks (:class:`~.marking.MarkingPort`).
 
     Attributes
     ----------
@@ -117,30 +118,18 @@ class Port(Work):
         the fraction of a cycle of work done beyond it). Later work and operations are not included.
     status, data
         The answer of the last operation of the last block.
-    count
-        Entries in the block being put together.
     executed
-        Awaiting it hands the block to the target, which executes the whole block.
-    queue
-        Full blocks that go to the target before the one being put together. While the program
-        waits: the blocks that follow the one given.
-    open_marks
-        Marks that wait for answers of the block: each, after how many entries, and the work behind
-        them in ticks.
-    marking
-        Whether marks are kept. Where a message passes :meth:`mark` is called only if they are:
-        calls that keep nothing were a tenth of all that it makes. In place of a mark that a poll
-        may follow before any other operation it sets :attr:`rounded`.
+        Awaiting it has the target execute all operations that were put.
     log
-        Marks, in the order they were made: [ticks, activity, kind, number].
+        The marks that are kept, in the order they were made.
     sent_again
         The counters of packets that layers on this port sent again.
     """
 
-    __slots__ = ("number", "node", "cpu", "entries", "count", "cycle", "status", "data", "log",
-                 "waiting_text", "given", "given_at", "open_marks", "_answers", "executed",
-                 "_check", "_process", "_write", "sent_again", "queue",
-                 "_settles", "marking", "_lined_up_at", "_followed_at")
+    __slots__ = ("number", "node", "cpu", "cycle", "status", "data", "log", "waiting_text", "given",
+                 "given_at", "_answers", "executed", "_check", "_process", "_write", "sent_again",
+                 "_block", "_queue", "_spare", "_settles", "_lined_up_at", "_followed_at",
+                 "_unkept")
 
     def __init__(self, number: int, node: int, costs: Costs, cpu: int = 0,
                  entries: bytearray | memoryview | None = None,
@@ -148,23 +137,28 @@ class Port(Work):
         """``entries``: memory of a block, from which the target takes each; None: its own.
         ``answers``: memory in which the target answers."""
         super().__init__(costs)
-        self.marking = True
         self.number = number
         self.node = node
         self.cpu = cpu
-        self.entries = bytearray(BLOCK * ENTRY_BYTES) if entries is None else entries
-        self.queue: deque[_Block] = deque()
+        self._block = Block(entries)
+        """The block being put together. While the program waits: the one that was given, whose
+        entries are in the target's memory."""
+        self._queue: deque[Block] = deque()
+        """Full blocks that go to the target before the one being put together. While the program
+        waits: the blocks that follow the one given."""
+        self._spare: list[Block] = []
+        """Blocks that were executed, to be used again."""
         self._settles = False
-        self.count = 0
         self.cycle = 0
         self.status = 0
         self.data = 0
-        self.log: list[list[int]] = []
+        self.log: list[Mark] = []
+        self._unkept: Mark = [0, 0, 0, 0]
+        """Returned in place of every mark that is not kept. What is written there nobody reads."""
         self.sent_again: list[SentAgain] = []
         self.waiting_text: str | Callable[[], str] = ""
         self.given = 0
         self.given_at = self._lined_up_at = self._followed_at = 0
-        self.open_marks: list[tuple[list[int], int, int]] = []
         self._answers = answers
         self._process = 0
         self._write = W_POSTED if costs.posted else W_WRITE
@@ -197,108 +191,136 @@ class Port(Work):
             self._process = before
 
     @property
+    def queued(self) -> bool:
+        """Tells whether full blocks wait for the program to wait."""
+        return bool(self._queue)
+
+    @property
     def interrupted(self) -> bool:
         """Tells whether the CPU saw the NIC's interrupt line high when the last block ended."""
         return bool(self.status & IRQ)
 
-    # Marks
+    # Marks: what a program does, when. None takes time or waits. This port keeps none, but a mark
+    # that is not kept rounds work as one that is (MarkingPort): the times are the same.
 
-    def mark(self, activity: int, kind: int, number: int) -> list[int]:
-        """Record that ``activity`` begins or ends here. It takes no time and flushes nothing.
+    def mark(self, activity: int, kind: int, number: int) -> Mark:
+        """Record that ``activity`` begins or ends here; return the mark. All fields but the ticks
+        may be changed later, when the activity is known."""
+        self.rounded = self.parts
+        return self._unkept
 
-        Returns the mark, [ticks, activity, kind, number]. All fields but the ticks may be changed
-        later, when the activity is known, if ``marking``."""
-        mark = [0, activity, kind, number]
-        pending = self._pending()
-        if self.count:
-            self.open_marks.append((mark, self.count, pending))
-        else:
-            mark[0] = self.ticks + pending
-        self.log.append(mark)
-        return mark
+    def begin(self, activity: int, number: int, charge: Charge) -> Mark:
+        """Record that ``activity`` begins here, with a path (:meth:`spend`); return the mark."""
+        self.rounded = parts = self.parts
+        charge.count += 1
+        self.parts = parts + charge.parts
+        return self._unkept
 
-    def mark_check(self, ends: int, begins: int) -> list[int]:
-        """Note that ``ends`` ended and ``begins`` began with the check that ended the last poll;
+    def finish(self, begin: Mark, activity: int, number: int) -> None:
+        """Record that what began with the mark ``begin`` was ``activity``, and ends here."""
+        self.rounded = self.parts
+
+    def span(self, activity: int, number: int, charge: Charge) -> None:
+        """Record that ``activity`` is here, a path and nothing else."""
+        charge.count += 1
+        self.rounded = self.parts = self.parts + charge.parts
+
+    def marked(self, activity: int, awaitable: Awaitable[Result]) -> Awaitable[Result]:
+        """Await ``awaitable``, and record that meanwhile ``activity`` was; return its result. No
+        poll must follow before the next mark."""
+        self.rounded = self.parts
+        return awaitable
+
+    def mark_check(self, ends: int, begins: int) -> Mark:
+        """Record that ``ends`` ended and ``begins`` began with the check that ended the last poll;
         return the latter mark."""
-        cycles = self.status >> 8 & 0xFFFF
-        fraction = (self.status >> FRACTION) - self._check[0] & TICKS - 1
-        ticks = (self.cycle - cycles) * TICKS + fraction
-        mark = [ticks, begins, BEGIN, 0]
-        self.log += ([ticks, ends, END, 0], mark)
-        return mark
+        return self._unkept
 
-    # Operations: plain functions, for layers that keep track of ``count``
+    # Operations: put into the block, which is begun if the last one is full
 
     def _put(self, word: int, address: int, length: int, d0: int, d1: int, d2: int, d3: int,
              trace: int) -> None:
         work, rest = divmod(self.parts, self._denominator)
         if work > MAX_WORK:
             work = self._work_off(MAX_WORK)
-        count = self.count
+        block = self._block
+        if block.count == BLOCK:
+            block = self._next_block()
         self.rounded = self.parts = rest
-        _pack(self.entries, count * ENTRY_BYTES, word, work, address, length, d0, d1, d2, d3, trace)
-        self.count = count + 1
+        _pack(block.words, block.count * ENTRY_BYTES, word, work, address, length, d0, d1, d2, d3,
+              trace)
+        block.count += 1
+
+    def _next_block(self) -> Block:
+        """Queue the block and begin another one, which must get an entry; return that."""
+        self._queue.append(self._block)
+        self._block = block = self._spare.pop() if self._spare else Block()
+        return block
 
     def _work_off(self, most: int) -> int:
         """More work waits than an entry holds: put it into delays, all but ``most`` ticks, and
         queue these. So the block that follows has all the room that was made, for watches of the
         same poll that were put already, too. Return the ticks that are left."""
         work, rest = divmod(self.parts, self._denominator)
-        first = end = self.count
-        while first and self.entries[(first - 1) * ENTRY_BYTES] & OPERATION == W_WATCH:
+        block = self._block
+        first = end = block.count
+        while first and block.words[(first - 1) * ENTRY_BYTES] & OPERATION == W_WATCH:
             first -= 1
-        watches = bytes(self.entries[first * ENTRY_BYTES:end * ENTRY_BYTES])
-        self.count = first
+        watches = bytes(block.words[first * ENTRY_BYTES:end * ENTRY_BYTES])
+        block.count = first
         while work > most:
-            if self.count == BLOCK:
-                self.begin_block()
+            if block.count == BLOCK:
+                block = self._next_block()
             part = min(work, MAX_WORK)
-            _pack(self.entries, self.count * ENTRY_BYTES, W_DELAY, part, 0, 0, 0, 0, 0, 0, 0)
-            self.count += 1
+            _pack(block.words, block.count * ENTRY_BYTES, W_DELAY, part, 0, 0, 0, 0, 0, 0, 0)
+            block.count += 1
             work -= part
-        self.begin_block()
-        self.entries[:len(watches)] = watches
-        self.count = end - first
+        block = self._next_block()
+        block.words[:len(watches)] = watches
+        block.count = end - first
         self.parts = work * self._denominator + rest
         return work
 
     def put_write(self, address: int, beats: int, d0: int, d1: int = 0, d2: int = 0, d3: int = 0,
                   trace: int = 0, process: int = 0) -> None:
         """A PIO write of ``beats`` words, posted if the bus posts them (``bus.posted``), issued by
-        ``process`` if that is given. The block must have room."""
+        ``process`` if that is given."""
+        block = self._block
         parts = self.parts
         work = parts // self._denominator
         word = self._write | beats << 16 | (process << PROCESS or self._process)
         if work > MAX_WORK:
             self._put(word, address, 0, d0, d1, d2, d3, trace)
             return
+        count = block.count
+        if count == BLOCK:
+            block, count = self._next_block(), 0
         self.rounded = self.parts = parts % self._denominator
-        count = self.count
-        _pack(self.entries, count * ENTRY_BYTES, word, work, address, 0, d0, d1, d2, d3, trace)
-        self.count = count + 1
+        _pack(block.words, count * ENTRY_BYTES, word, work, address, 0, d0, d1, d2, d3, trace)
+        block.count = count + 1
 
     def put_touch(self, address: int, length: int, store: bool = False) -> None:
-        """CPU traffic over memory. A block that has no room for it is queued
-        (:meth:`begin_block`)."""
-        count = self.count
+        """CPU traffic over memory, through the cache."""
+        block = self._block
         parts = self.parts
         work = parts // self._denominator
         if work > MAX_WORK:
             self._put(W_STORE if store else W_LOAD, address, length, 0, 0, 0, 0, 0)
             return
+        count = block.count
         if count == BLOCK:
-            self.begin_block()
-            count = 0
+            block, count = self._next_block(), 0
         self.rounded = self.parts = parts % self._denominator
-        _pack_short(self.entries, count * ENTRY_BYTES, W_STORE if store else W_LOAD, work, address,
+        _pack_short(block.words, count * ENTRY_BYTES, W_STORE if store else W_LOAD, work, address,
                     length)
-        self.count = count + 1
+        block.count = count + 1
 
     def put_two_touches(self, first: int, length: int, store: bool, second: int,
                         second_length: int) -> None:
         """CPU traffic over two places, as by :meth:`put_touch` of each: stores, at the first one
         only with ``store``."""
-        count = self.count
+        block = self._block
+        count = block.count
         parts = self.parts
         work = parts // self._denominator
         if work > MAX_WORK or count > BLOCK - 2:
@@ -306,33 +328,34 @@ class Port(Work):
             self.put_touch(second, second_length, True)
             return
         self.rounded = self.parts = parts % self._denominator
-        _pack_two(self.entries, count * ENTRY_BYTES, W_STORE if store else W_LOAD, work, first,
+        _pack_two(block.words, count * ENTRY_BYTES, W_STORE if store else W_LOAD, work, first,
                   length, W_STORE, 0, second, second_length)
-        self.count = count + 2
+        block.count = count + 2
 
-    def begin_block(self) -> None:
-        """The block has no room for what comes next, which may be two entries: queue it, and begin
-        another one. The caller must put an entry into that. Before anything looks at the port's
-        state, :meth:`settle` or another wait must be awaited."""
-        self.queue.append((self.entries, self.count, self.open_marks))
-        self.entries, self.count, self.open_marks = bytearray(BLOCK * ENTRY_BYTES), 0, []
+    def put_copy(self, activity: int, source: int, destination: int, length: int) -> None:
+        """``activity``, a copy of ``length`` bytes by the CPU: the cost item ``copy_word`` for each
+        8 bytes, and the traffic over both places."""
+        self.work("copy_word", -(-length // 8))
+        self.put_two_touches(source, length, False, destination, length)
 
     def put_flush(self, address: int, length: int) -> None:
         """On a bus that is not coherent: flush the lines of ``length`` bytes of memory, with the
         cost item ``flush_line`` for each. They are written back if they are dirty, and leave the
-        cache. The block must have room."""
+        cache."""
         line = self.costs.flush_bytes
         self.work("flush_line", (address + length - 1) // line - address // line + 1)
         self._put(W_FLUSH, address, length, 0, 0, 0, 0, 0)
 
     def put_read(self, address: int) -> None:
-        """A PIO read; the word is ``data`` if it is the block's last. The block must have room."""
+        """A PIO read; the word is ``data`` if it is the last operation put before the program
+        waits."""
         self._put(W_READ | self._process, address, 0, 0, 0, 0, 0, 0)
 
     def put_poll(self, address: int, compare: int, mask: int, timeout: int = 0,
                  flags: int = 0) -> None:
         """The last, or only, watch of a poll, with the cost item ``poll_check`` for each check. It
-        must be the last entry of its block, except in polls of one check (``flags`` = F_ONCE)."""
+        must be the last operation before the program waits, except in polls of one check
+        (``flags`` = F_ONCE)."""
         parts, denominator = self.parts, self._denominator
         ticks, rest = self._check
         self._check_count += 1
@@ -347,33 +370,95 @@ class Port(Work):
         if before > MAX_WORK:
             self.parts = before * denominator
             before = self._work_off(0)
+        block = self._block
+        count = block.count
+        if count == BLOCK:
+            block, count = self._next_block(), 0
         self.rounded = self.parts = parts
-        count = self.count
-        _pack(self.entries, count * ENTRY_BYTES, W_POLL | flags, ticks, address, timeout,
+        _pack(block.words, count * ENTRY_BYTES, W_POLL | flags, ticks, address, timeout,
               compare, mask, before, 0, 0)
-        self.count = count + 1
+        block.count = count + 1
+
+    def put_check(self, activity: int, number: int, address: int, compare: int, mask: int) -> Mark:
+        """A poll of one watch and one check, with which ``activity`` begins; return the mark."""
+        block, parts = self._block, self.parts
+        before = parts // self._denominator
+        if before > MAX_WORK:
+            self.rounded = parts
+            self.put_poll(address, compare, mask, 0, F_ONCE)
+            return self._unkept
+        count = block.count
+        if count == BLOCK:
+            block, count = self._next_block(), 0
+        ticks, rest = self._check
+        self._check_count += 1
+        self.rounded = self.parts = parts % self._denominator + rest
+        _pack(block.words, count * ENTRY_BYTES, W_CHECK, ticks, address, 0, compare, mask, before,
+              0, 0)
+        block.count = count + 1
+        return self._unkept
+
+    def put_spin(self, activity: int, address: int, compare: int, mask: int, until: int,
+                 entries: int) -> bool:
+        """A poll of one watch until the cycle ``until``, with which ``activity`` begins; of one
+        cycle if that is over. False: nothing was put. As the block does not have room for so many
+        ``entries``, it must be executed first, so that :attr:`cycle` is what it will be then."""
+        block, parts = self._block, self.parts
+        count = block.count
+        if count + entries > BLOCK:
+            return False
+        timeout = 0
+        if until != NEVER:
+            timeout = until - self.cycle
+            if timeout < 1:
+                timeout = 1
+        before = parts // self._denominator
+        if before > MAX_WORK:
+            self.rounded = parts
+            self.put_poll(address, compare, mask, timeout)
+            return True
+        ticks, rest = self._check
+        self._check_count += 1
+        self.rounded = self.parts = parts % self._denominator + rest
+        _pack(block.words, count * ENTRY_BYTES, W_POLL, ticks, address, timeout, compare, mask,
+              before, 0, 0)
+        block.count = count + 1
+        return True
 
     def put_watch(self, address: int, compare: int, mask: int, flags: int = 0) -> None:
-        """A further watch of the poll that follows, with ``poll_check`` for each check."""
-        ticks = self._check[0]
-        _pack(self.entries, self.count * ENTRY_BYTES, W_WATCH | flags, ticks, address, 0,
+        """A further watch of the poll that follows, with ``poll_check`` for each check. A poll and
+        its watches are in one block: before the first there must be :meth:`room` for all."""
+        block = self._block
+        _pack(block.words, block.count * ENTRY_BYTES, W_WATCH | flags, self._check[0], address, 0,
               compare, mask, 0, 0, 0)
-        self.count += 1
+        block.count += 1
 
     # Operations: to await
 
     def room(self, entries: int) -> Awaitable[None]:
-        """Make room for ``entries`` more entries in the block, and :meth:`settle`. It must be
-        awaited at once, as there."""
-        if self.count + entries > BLOCK:
+        """:meth:`settle`; and if the block does not have room for so many more ``entries``, have it
+        executed, too. For what must be in one block, and before a look at the port's state behind
+        which so many follow. It must be awaited at once, as there."""
+        if self._block.count + entries > BLOCK:
             return self.executed
-        return self.settle() if self.queue else NOTHING
+        return self.settle() if self._queue else NOTHING
+
+    def spend_within(self, charge: Charge, entries: int) -> Awaitable[None]:
+        """Spend a path if there is :meth:`room` for what it does, so many ``entries``. Otherwise it
+        is not spent, and what is returned makes the room: it is not :data:`.NOTHING`."""
+        if self._block.count + entries > BLOCK:
+            return self.executed
+        if self._queue:
+            return self.settle()
+        charge.count += 1
+        self.parts += charge.parts
+        return NOTHING
 
     def settle(self) -> Awaitable[None]:
         """Wait until all full blocks that were queued have been executed; the entries behind them
         stay. It must be awaited at once: another wait in between would end before its operation
         has."""
-        if not self.queue:
+        if not self._queue:
             return NOTHING
         self._settles = True
         return self.executed
@@ -381,11 +466,11 @@ class Port(Work):
     async def flush(self) -> int:
         """Finish pending work and operations; return the current cycle."""
         if self._pending() < TICKS:
-            if self.count:
+            if self._block.count:
                 await self.executed
             if (self.ticks & TICKS - 1) + self._pending() < TICKS:
                 return self.cycle
-        if self.count == BLOCK:
+        if self._block.count == BLOCK:
             await self.executed
         self._put(W_DELAY, 0, 0, 0, 0, 0, 0, 0)
         await self.executed
@@ -412,7 +497,7 @@ class Port(Work):
         ``trace`` numbers the packet that begins with the first."""
         for at in range(0, len(words), BURST):
             part = words[at:at + BURST]
-            if self.count == BLOCK:
+            if self._block.count == BLOCK:
                 await self.executed
             d0, d1, d2, d3 = (*part, *(0,) * (BURST - len(part)))
             self._put((self._write if posted else W_WRITE) | len(part) << 16 | self._process,
@@ -420,9 +505,23 @@ class Port(Work):
         if not posted:
             await self.executed
 
+    async def pio_reads(self, address: int, count: int) -> list[int]:
+        """Read ``count`` words at the NIC's ``address``, one behind the other."""
+        words: list[int] = []
+        while len(words) < count:
+            part = min(count - len(words), BLOCK)
+            await self.room(part)
+            for _ in range(part):
+                self.put_read(address)
+            end = self._block.count
+            await self.executed
+            words += [_unpack(self._answers, index * ANSWER_BYTES)[2]
+                      for index in range(end - part, end)]
+        return words
+
     async def pio_read(self, address: int) -> int:
         """Read the 8-byte word at the NIC's ``address``."""
-        if self.count == BLOCK:
+        if self._block.count == BLOCK:
             await self.executed
         self._put(W_READ | self._process, address, 0, 0, 0, 0, 0, 0)
         await self.executed
@@ -431,7 +530,7 @@ class Port(Work):
     def touch(self, address: int, length: int, store: bool = False) -> Awaitable[None]:
         """CPU traffic over ``length`` bytes of memory, through the cache."""
         if length > 0:
-            if self.count == BLOCK:
+            if self._block.count == BLOCK:
                 return self._touch(address, length, store)
             self.put_touch(address, length, store)
         return NOTHING
@@ -446,7 +545,7 @@ class Port(Work):
         does nothing."""
         if length <= 0 or not self.costs.flush_bytes:
             return
-        if self.count == BLOCK:
+        if self._block.count == BLOCK:
             await self.executed
         self.put_flush(address, length)
 
@@ -470,7 +569,7 @@ class Port(Work):
                                  f"{value:#x}")
         if length <= 0:
             return
-        if self.count == BLOCK:
+        if self._block.count == BLOCK:
             await self.executed
         self._put(W_BLOCK, address, length, 0, 0, 0, 0, 0)
 
@@ -481,7 +580,7 @@ class Port(Work):
         places = [watches] if isinstance(watches, Watch) else list(watches)
         if not 1 <= len(places) <= WATCHES:
             raise ValueError(f"a poll has 1 to {WATCHES} watches, not {len(places)}")
-        if self.count + len(places) > BLOCK:
+        if self._block.count + len(places) > BLOCK:
             await self.executed
         before = self._pending()
         if before > MAX_WORK:
@@ -491,10 +590,11 @@ class Port(Work):
         for index, (address, compare, mask, not_equal) in enumerate(places):
             last = index == len(places) - 1
             word = (W_POLL | (F_ONCE if once else 0)) if last else W_WATCH
-            _pack(self.entries, self.count * ENTRY_BYTES, word | (F_NOT_EQUAL if not_equal else 0),
+            block = self._block
+            _pack(block.words, block.count * ENTRY_BYTES, word | (F_NOT_EQUAL if not_equal else 0),
                   ticks, address, timeout if last else 0, compare, mask,
                   before if last else 0, 0, 0)
-            self.count += 1
+            block.count += 1
         await self.executed
         watch = self.status >> 4 & 15
         timed_out = bool(self.status & TIMEOUT)
@@ -507,7 +607,7 @@ class Port(Work):
     async def wait_irq(self, timeout: int = 0) -> bool:
         """Wait for the NIC's interrupt; return whether it came within ``timeout`` cycles (0: no
         limit)."""
-        if self.count == BLOCK:
+        if self._block.count == BLOCK:
             await self.executed
         self._put(W_IRQ, 0, timeout, 0, 0, 0, 0, 0)
         await self.executed
@@ -515,7 +615,7 @@ class Port(Work):
 
     async def cas(self, address: int, expected: int, new: int) -> int:
         """Compare-and-swap of the 8-byte word at ``address``; return its old value."""
-        if self.count == BLOCK:
+        if self._block.count == BLOCK:
             await self.executed
         self._put(W_CAS, address, 0, expected, new, 0, 0, 0)
         await self.executed
@@ -531,23 +631,26 @@ class Port(Work):
     def stop(self) -> None:
         """Put the STOP that ends the program. The block must be empty."""
         self._put(W_STOP, 0, 0, 0, 0, 0, 0, 0)
-        if self.queue:
+        if self._queue:
             self.line_up()
 
     def line_up(self) -> None:
         """The program waits, or has ended, and blocks are queued: the first of them, which is in
         the target's memory, goes there now."""
-        self.queue.append((self.entries, self.count, self.open_marks))
-        self.entries, self.count, self.open_marks = self.queue.popleft()
+        self._queue.append(self._block)
+        self._block = self._queue.popleft()
         self._lined_up_at = self.given_at
 
     def follow(self) -> bool:
         """Take the block that follows the one just executed. Whether it goes to the target at once;
         else it is the one being put together, and the program goes on."""
-        entries, self.count, self.open_marks = self.queue.popleft()
-        self.entries[:] = entries
+        block, next_one = self._block, self._queue.popleft()
+        block.words[:] = next_one.words
+        block.count, block.marks = next_one.count, next_one.marks
+        next_one.count, next_one.marks = 0, []
+        self._spare.append(next_one)
         self._followed_at = self.given_at
-        if self.queue:
+        if self._queue:
             return True
         settles, self._settles = self._settles, False
         return not settles
@@ -574,35 +677,30 @@ class Port(Work):
         while status & DISCARDED and last:
             last -= 1
             low, status, data = _unpack(answers, last * ANSWER_BYTES)
-        for mark, after, pending in self.open_marks:
+        for mark, after, pending in self._block.marks:
             begun, state, _ = _unpack(answers, min(after - 1, last) * ANSWER_BYTES)
             mark[0] = (now - (now - begun & LOW) << WORK_BITS | state >> FRACTION) + pending
-        self.open_marks.clear()
+        self._block.marks.clear()
         self.cycle = now - (now - low & LOW)
         self.status = status
         self.data = data
         if status & STALE:
             raise forgotten(self.node, data)
 
-    def answer(self, index: int) -> int:
-        """The word that entry ``index`` of the block just executed has read."""
-        word: int = _unpack(self._answers, index * ANSWER_BYTES)[2]
-        return word
-
     def computes_until(self) -> int:
         """The cycle until which the work in the block, and in those that follow it, takes the CPU,
         at the least."""
-        return self.given_at + work(self.entries, self.given) + sum(
-            work(entries, count) for entries, count, _ in self.queue)
+        return self.given_at + work(self._block.words, self.given) + sum(
+            work(block.words, block.count) for block in self._queue)
 
     def describe(self, now: int) -> str:
         """The port's state at cycle ``now``: its block, what its program waits for, and since which
         cycle; or that it computes, if it will do so for long."""
         text = self.waiting_text if isinstance(self.waiting_text, str) else self.waiting_text()
         if now + LONG < (until := self.computes_until()):
-            follows = self.queue or self._followed_at == self.given_at
+            follows = self._queue or self._followed_at == self.given_at
             since = self._lined_up_at if follows else self.given_at
             then = f", and then waits for {text}" if text else ""
             return f"has computed since cycle {since}, until cycle {until}{then}"
         reason = f"waits for {text}: " if text else ""
-        return f"{reason}{steps(self.entries, self.given)}, since cycle {self.given_at}"
+        return f"{reason}{steps(self._block.words, self.given)}, since cycle {self.given_at}"

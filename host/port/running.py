@@ -3,12 +3,12 @@
 A layer's kernel is one object for a node. Its work is charged to the CPU that executes it.
 """
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from fractions import Fraction
 from typing import Any
 
 from .costs import Path
-from .port import Port
+from .port import Mark, Port
 from .work import Charge
 
 __all__ = ["Running", "RunningPort"]
@@ -65,3 +65,18 @@ class RunningPort:
         """Spend a path on the CPU that runs."""
         port = self._running.port
         port.spend(charges.of(port))
+
+    def spend_within(self, charges: _Charges, entries: int) -> Awaitable[None]:
+        """:meth:`.Port.spend_within` on the CPU that runs."""
+        port = self._running.port
+        return port.spend_within(charges.of(port), entries)
+
+    def begin(self, activity: int, number: int, charges: _Charges) -> Mark:
+        """:meth:`.Port.begin` on the CPU that runs."""
+        port = self._running.port
+        return port.begin(activity, number, charges.of(port))
+
+    def span(self, activity: int, number: int, charges: _Charges) -> None:
+        """:meth:`.Port.span` on the CPU that runs."""
+        port = self._running.port
+        port.span(activity, number, charges.of(port))

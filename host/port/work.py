@@ -36,9 +36,8 @@ class Work:
     parts
         What was spent and is in no operation yet, in 1/``costs.denominator`` of a tick.
     rounded
-        ``parts`` as they were where work was last rounded to ticks: at the last operation or mark.
-        A mark that is not kept rounds like any other, so whoever leaves one out sets this instead:
-        ``port.rounded = port.parts``.
+        ``parts`` as they were where work was last rounded to ticks: at the last operation or mark,
+        which rounds also if it is not kept.
     """
 
     __slots__ = ("costs", "parts", "rounded", "_numerator", "_denominator", "_charges", "_items",

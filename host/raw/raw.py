@@ -60,8 +60,7 @@ class Raw:
         number = await self._frames.send(peer, address, length)
         self.sent += 1
         port.mark(REQUEST_SEND, END, number)
-        if port.marking:
-            begin[3] = number
+        begin[3] = number
 
     async def drain(self) -> None:
         """Wait until the bytes of no frame are needed any more."""
@@ -76,8 +75,7 @@ class Raw:
         if frame is None:
             port.mark(EMPTY_POLL, END, 0)
             return False
-        if port.marking:
-            begin[1], begin[3] = REQUEST_HANDLE, frame.trace
+        begin[1], begin[3] = REQUEST_HANDLE, frame.trace
         self.received += 1
         found = handle(frame)
         if found is not None:

@@ -10,7 +10,7 @@ from .switches import Switches
 __all__ = ["Backend", "Serve"]
 
 Serve = Callable[[int, int, int, int], int]
-""":meth:`nicbed.host.serving.Server.serve`."""
+""":meth:`nicbed.host.port.serving.Server.serve`."""
 
 
 class Backend(Protocol):

@@ -11,9 +11,9 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
+from ...host.port.serving import Server
 from ...host.port.watch import PATIENCE, SIGNAL, Stuck
 from ...host.runtime import Runtime
-from ...host.serving import Server
 
 __all__ = ["Watchdog", "unwatched", "watching"]
 

@@ -6,10 +6,11 @@ from typing import Any
 import pytest
 from nicbed.host.am import Gam
 from nicbed.host.port.costs import Costs
+from nicbed.host.port.marking import MarkingPort
 from nicbed.host.port.port import Port, Watch
 from nicbed.host.port.running import Running
+from nicbed.host.port.serving import Server
 from nicbed.host.runtime import Runtime, Stuck
-from nicbed.host.serving import Server
 from nicbed.layouts.description import Description
 from nicbed.layouts.operations import ANSWER, BLOCK, ENTRY, Op, Status
 
@@ -72,8 +73,6 @@ async def left(node: Any) -> int:
     """Leaves entries, and a mark that waits for them, in its block."""
     await node.port.delay(77)
     for _ in range(BLOCK + 2):
-        if node.port.count == BLOCK:
-            node.port.begin_block()
         node.port.put_touch(64, 8, True)
     node.port.mark(1, 1, 5)
     return node.port.cycle
@@ -133,7 +132,7 @@ def test_served_directly_a_run_fails_the_same(directly: bool) -> None:
 
 
 def make(program: Any) -> tuple[Server, Port, list[Any]]:
-    port = Port(3, 1, Costs(Description()), 1, answers=bytearray(ANSWERS))
+    port = MarkingPort(3, 1, Costs(Description()), 1, answers=bytearray(ANSWERS))
     told: list[Any] = []
 
     def ended(index: int, result: Any) -> bool:
@@ -148,7 +147,7 @@ def make(program: Any) -> tuple[Server, Port, list[Any]]:
 
 
 def ops(port: Port, count: int) -> list[int]:
-    return [port.entries[at * ENTRY.size] & 15 for at in range(count)]
+    return [port._block.words[at * ENTRY.size] & 15 for at in range(count)]
 
 
 def test_a_program_gets_the_last_answer_and_gives_its_block() -> None:
@@ -160,7 +159,7 @@ def test_a_program_gets_the_last_answer_and_gives_its_block() -> None:
 
     server, port, told = make(program)
     assert server.serve(5, 5, 0, 0) == 1 and ops(port, 1) == [Op.PIO_READ]
-    assert (port.given, port.given_at, port.count) == (1, 5, 0)
+    assert (port.given, port.given_at, port._block.count) == (1, 5, 0)
     assert server.serve(20, 19, 0, 42) == 1 and ops(port, 1) == [Op.DELAY]
     assert (port.cycle, port.data) == (19, 42) and not told
     assert server.serve(30, 22, 0, 0) == -1 and ops(port, 1) == [Op.STOP]

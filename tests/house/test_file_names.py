@@ -39,7 +39,6 @@ EXCEPTIONS = {
     "serving: Server": "what serves",
     "sp: ScalarPentadiagonal": "the benchmark's name is SP",
     "target: Model": "a target, as the simulators have one",
-    "told_queues: LoadedQueue": _PLURAL,
     "window: Win": _FIELD,
     "windows: Win": _FIELD,
 }

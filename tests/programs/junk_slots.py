@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from nicbed.host.am import costs
-from nicbed.host.am.entry_queue import LAP
-from nicbed.host.am.nic_queues import SentCount
+from nicbed.host.am.ways.entry_queue import LAP
+from nicbed.host.am.ways.nic_queues import SentCount
 from nicbed.host.processor.loader import NicProcessor
 from nicbed.host.processor.queue import PioQueue, SendQueue
 from nicbed.layouts.operations import NIC_BASE

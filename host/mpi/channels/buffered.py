@@ -10,7 +10,7 @@ from typing import Any
 
 from ...kernel.process import Process
 from ...port.suspension import NOTHING
-from ..data.copies import Pieces, copy, gather, queue_near_traffic, queue_traffic, total
+from ..data.copies import COPY, Pieces, copy, gather, queue_traffic, total
 from ..progress.packets import CHANNEL_AT, HEADER_BYTES, LONG, LONG_BYTES, Header, Packet
 from .credits import Credits
 
@@ -65,7 +65,7 @@ class Received:
         if not into or first + length > buffer.near:
             return copy(process, [(buffer.va + first, length)], pieces)
         place, memory = buffer.at + first, process.memory
-        queue_near_traffic(process.port, place, into, length)
+        process.port.put_copy(COPY, place, into, length)
         memory.write(into, memory.view(place, length))
         return process.port.settle()
 
@@ -110,7 +110,7 @@ def queue_packet(process: Process, buffer: Buffer, header: bytes, pieces: Pieces
     process.port.put_touch(buffer.at, size, True)
     source = process.near_piece(pieces, length)
     if source and size + length <= buffer.near:
-        queue_near_traffic(process.port, source, buffer.at + size, length)
+        process.port.put_copy(COPY, source, buffer.at + size, length)
         header += process.memory.view(source, length)
     elif length:
         queue_traffic(process, pieces, [(buffer.va + size, length)], length)

@@ -15,7 +15,6 @@ from collections.abc import Awaitable, Callable
 from struct import Struct
 from typing import Any
 
-from ....layouts.operations import BLOCK
 from ...kernel.process import Process
 from ...port.costs import Path
 from ...port.node import Node
@@ -230,8 +229,6 @@ class ShmChannel:
     async def _there(self, flags: int) -> bool:
         """Whether the slot at the head is ready; spins until it is, if there are no ``flags``."""
         port = self._port
-        if port.count == BLOCK:
-            await port.executed
         port.put_poll(self._mine.slot(self._head) + STATE, READY, READY, 0, flags)
         await port.executed
         return not port.status & TIMEOUT
@@ -268,27 +265,23 @@ class ShmChannel:
     async def _copy_in(self, pieces: Pieces, length: int, place: int) -> None:
         """Data of the process to ``place`` in the node's memory."""
         port, process = self._port, self.process
-        if port.marking:
-            port.mark(COPY, BEGIN, 0)
+        port.mark(COPY, BEGIN, 0)
         port.work("copy_word", max(-(-length // 8), len(pieces)))
         for at, size in pieces:
             await process.touch(at, size)
         await port.touch(place, length, store=True)
         await port.flush()
-        if port.marking:
-            port.mark(COPY, END, 0)
+        port.mark(COPY, END, 0)
         process.memory.write(place, gather(process, pieces))
 
     async def copy_out(self, place: int, length: int, pieces: Pieces) -> None:
         """Data at ``place`` in the node's memory to the process."""
         port, process = self._port, self.process
-        if port.marking:
-            port.mark(COPY, BEGIN, 0)
+        port.mark(COPY, BEGIN, 0)
         port.work("copy_word", max(-(-length // 8), len(pieces)))
         await port.touch(place, length)
         await touch_for(process, pieces, length)
-        if port.marking:
-            port.mark(COPY, END, 0)
+        port.mark(COPY, END, 0)
         scatter(process, pieces, process.memory.view(place, length))
 
     # Memory

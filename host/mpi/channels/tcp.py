@@ -66,13 +66,11 @@ class _Packet:
 
     async def take(self, pieces: Pieces) -> None:
         port = self._channel.process.port
-        if port.marking:
-            port.mark(CHANNEL, BEGIN, 0)
+        port.mark(CHANNEL, BEGIN, 0)
         while self._left:
             self._left -= await self._channel.into(
                 self._peer, cut(pieces, self.length - self._left, self._left))
-        if port.marking:
-            port.mark(CHANNEL, END, 0)
+        port.mark(CHANNEL, END, 0)
 
     def release(self) -> Awaitable[None]:
         return self._skip() if self._left else NOTHING

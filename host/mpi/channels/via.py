@@ -23,6 +23,7 @@ from ...via.costs import Prices
 from ...via.descriptors import LENGTH, LENGTH_AT, Segment, Single
 from ...via.handles import Vi
 from ...via.returns import VIP_INFINITE, VIP_RETURN
+from ...via.vipl.completing import EMPTY_CHECK
 from ...via.vipl.vipl import Vipl
 from ..data.copies import Pieces
 from ..errors import ErrorClass, MpiError
@@ -97,7 +98,6 @@ class ViaChannel:
         vipl.spin = SPIN
         self._posting, self._completing = vipl.posting, vipl.completing
         self._queues, self._kernel = vipl.completion_queues, vipl.kernel
-        self._begin_check = vipl.begin_check
         self._size = settings.buffer_bytes
         self.eager_bytes = self._size - LONG_BYTES
         self._prepost, self._more = settings.prepost, settings.prepost_used
@@ -259,15 +259,15 @@ class ViaChannel:
 
         It does what VipCQDone or VipCQWait, and VipSendDone or VipRecvDone do, in one coroutine."""
         cq, queues, completing, kernel = self._cq, self._queues, self._completing, self._kernel
-        begin_check, check, paths = self._begin_check, self._cq_check, self._paths
+        port, check, paths = self._port, self._cq_check, self._paths
         while True:
             if waits:
-                begin = begin_check(paths.wait)
-                end = self._port.cycle + SPIN
+                begin = port.begin(EMPTY_CHECK, 0, paths.wait)
+                end = port.cycle + SPIN
                 await check(cq, kernel.until(end))
                 found = queues.spun(cq, begin) or await queues.spin_on(cq, begin, end, None)
             else:
-                begin = begin_check(paths.cq_check)
+                begin = port.begin(EMPTY_CHECK, 0, paths.cq_check)
                 await check(cq)
                 found = queues.checked(cq, begin) or await queues.check_on(cq, begin)
             _, vi, receive = found
@@ -276,7 +276,7 @@ class ViaChannel:
                 return None
             peer = self._by_vi[vi.number]
             queue = vi.receive if receive else vi.send
-            begin = begin_check(paths.check)
+            begin = port.begin(EMPTY_CHECK, 0, paths.check)
             await completing.check(queue)
             code, descriptor = (completing.checked(queue, begin)
                                 or await completing.check_on(queue, begin))
@@ -297,8 +297,7 @@ class ViaChannel:
             packet = received(process, peer.rank, buffer, process.memory.word(place) & LENGTH,
                               peer.credits,
                               partial(self._post_receive, peer, descriptor, handle, True))
-            if self._port.queue:
-                await self._port.settle()
+            await port.settle()
             if not peer.used:
                 await self._used(peer)
             if packet is None:

@@ -5,9 +5,8 @@ from collections.abc import Awaitable, Iterable, Sequence
 
 from ....layouts.trace import Activity, Kind
 from ...kernel.process import Process
-from ...port.port import Port
 
-__all__ = ["Piece", "Pieces", "copy", "cut", "gather", "queue_copy", "queue_near_traffic",
+__all__ = ["Piece", "Pieces", "copy", "cut", "gather", "queue_copy",
            "queue_traffic", "scatter", "total", "touch_for"]
 
 BEGIN, END = int(Kind.BEGIN), int(Kind.END)
@@ -87,8 +86,7 @@ def queue_traffic(process: Process, source: Pieces, destination: Pieces, length:
     """Queues what the CPU does for a copy of ``length`` bytes, all of ``source``; the bytes stay
     where they are."""
     port = process.port
-    if port.marking:
-        port.mark(COPY, BEGIN, 0)
+    port.mark(COPY, BEGIN, 0)
     port.work("copy_word", max(-(-length // 8), len(source), len(destination)))
     for at, size in source:
         process.queue_touch(at, size)
@@ -98,18 +96,7 @@ def queue_traffic(process: Process, source: Pieces, destination: Pieces, length:
             break
         process.queue_touch(at, min(size, left), True)
         left -= size
-    if port.marking:
-        port.mark(COPY, END, 0)
-
-
-def queue_near_traffic(port: Port, source: int, destination: int, length: int) -> None:
-    """The same between physical addresses, each side in one page: what a short message has."""
-    if port.marking:
-        port.mark(COPY, BEGIN, 0)
-    port.work("copy_word", -(-length // 8))
-    port.put_two_touches(source, length, False, destination, length)
-    if port.marking:
-        port.mark(COPY, END, 0)
+    port.mark(COPY, END, 0)
 
 
 async def touch_for(process: Process, pieces: Pieces, length: int) -> None:

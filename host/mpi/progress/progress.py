@@ -106,7 +106,7 @@ class Progress:
         self._port.spend(self._prices.packet)
         self._world.under_way[rank] += 1
         sending = self.to[rank].send(rank, header, pieces)
-        await (self._marked(sending) if self._port.marking else sending)
+        await self._port.marked(CHANNEL, sending)
         if left is not None:
             left()
 
@@ -114,14 +114,14 @@ class Progress:
                     done: Callable[[], Any]) -> None:
         """Write memory of ``rank``."""
         self._world.under_way[self._rank] += 1
-        await self._below(self.to[rank].write(rank, pieces, handles, address, handle,
+        await self._port.marked(CHANNEL, self.to[rank].write(rank, pieces, handles, address, handle,
                                                self._ended(done)))
 
     async def read(self, rank: int, pieces: Pieces, handles: list[int], address: int, handle: int,
                    done: Callable[[], Any]) -> None:
         """Read memory of ``rank``."""
         self._world.under_way[self._rank] += 1
-        await self._below(self.to[rank].read(rank, pieces, handles, address, handle,
+        await self._port.marked(CHANNEL, self.to[rank].read(rank, pieces, handles, address, handle,
                                               self._ended(done)))
 
     def _ended(self, done: Callable[[], Any]) -> Callable[[], Any]:
@@ -151,7 +151,7 @@ class Progress:
         self._port.spend(self._prices.look)
         for channel in self._channels:
             left = MOST
-            while left and (packet := await self._below(channel.look())) is not None:
+            while left and (packet := await self._port.marked(CHANNEL, channel.look())) is not None:
                 await self._handle(packet)
                 left -= 1
         if self._later:
@@ -183,22 +183,17 @@ class Progress:
         while not awaited.done:
             packet = None
             for channel in self._aside:
-                if channel.busy or port.marking:
-                    packet = await self._below(channel.look())
-                    if packet is not None:
-                        break
+                packet = await port.marked(CHANNEL, channel.look())
+                if packet is not None:
+                    break
             if packet is None:
                 # Else it will have credits, by packets only channels know.
                 if not self._later or world.has_ended(self._later):
                     world.wait(self._rank, what)
                 port.waiting_text = what
-                if port.marking:
-                    port.mark(WAITING, BEGIN, 0)
-                else:
-                    port.rounded = port.parts
+                port.mark(WAITING, BEGIN, 0)
                 packet = await self._channels[0].wait()
-                if port.marking:
-                    port.mark(WAITING, END, 0)
+                port.mark(WAITING, END, 0)
                 port.waiting_text = ""
                 world.waiting.pop(self._rank, None)
             if packet is not None:
@@ -238,20 +233,4 @@ class Progress:
         if handler is not None:
             await handler(packet, header)
         released = packet.release()
-        await (self._marked(released) if self._port.marking else released)
-
-    def _below(self, call: Awaitable[Result]) -> Awaitable[Result]:
-        """What ``call``, one of the channel's, gives; its time is marked. Where marks are not kept
-        nothing needs to stand in for the one at its end: before a poll comes another one, of a
-        channel's next call, of WAITING or of the end of the call of MPI."""
-        port = self._port
-        if port.marking:
-            return self._marked(call)
-        port.rounded = port.parts
-        return call
-
-    async def _marked(self, call: Awaitable[Result]) -> Result:
-        self._port.mark(CHANNEL, BEGIN, 0)
-        result = await call
-        self._port.mark(CHANNEL, END, 0)
-        return result
+        await self._port.marked(CHANNEL, released)

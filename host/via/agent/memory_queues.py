@@ -6,7 +6,6 @@ the cache; a wait is one operation of the port.
 
 from collections.abc import Awaitable
 
-from ....layouts.operations import BLOCK
 from ....layouts.via import CQ_ENTRY, Reliability, RemoteOperation, Status
 from ...kernel.timers import FAR
 from ...port.node import Node
@@ -54,8 +53,6 @@ class MemoryQueues:
 
     def check(self, queue: WorkQueue, cycles: int = 0) -> Awaitable[None]:
         port, status = self.port, queue.entries[0].status
-        if port.count > BLOCK - 2:
-            port.begin_block()
         if cycles > 0:
             port.put_poll(status, DONE, DONE, cycles)
         else:
@@ -75,8 +72,6 @@ class MemoryQueues:
             return NOTHING
         port = self.port
         place, phase = cq.ring.next()
-        if port.count > BLOCK - 2:
-            port.begin_block()
         if cycles > 0:
             port.put_poll(place, phase, 1, cycles)
         else:

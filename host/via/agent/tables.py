@@ -1,6 +1,5 @@
 """The NIC's translation table, written by the kernel agent: three kinds by location."""
 
-from ....layouts.operations import BLOCK
 from ....layouts.registers import address
 from ....layouts.via import TRANSLATION_BYTES, TRANSLATION_FLAGS, TRANSLATION_PLACE
 from ...kernel.lock import kernel_lock
@@ -100,8 +99,7 @@ class NicTable(Table):
 
     async def _write(self, index: int, flags: int, place: int) -> None:
         port = self.port
-        if port.count > BLOCK - 3:
-            await port.executed
+        await port.room(3)
         port.put_write(self._nic + TABLE_INDEX, 1, index)
         port.put_write(self._nic + TABLE_FLAGS, 1, flags)
         port.put_write(self._nic + TABLE_PLACE, 1, place)

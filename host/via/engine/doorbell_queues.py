@@ -8,7 +8,6 @@ import struct
 from collections.abc import Awaitable
 from typing import Any
 
-from ....layouts.operations import BLOCK
 from ....layouts.via import (
     ADDRESS,
     ATTRIBUTES,
@@ -102,8 +101,8 @@ class DoorbellQueues(MemoryQueues):
     def __init__(self, node: Node, records: Records) -> None:
         super().__init__(node, records)
         self._nic = node.nic_offset
-        self._most_before = BLOCK - 2 - self.tokens
-        """Entries of the port's block behind which there is room for a post."""
+        self._entries = 2 + self.tokens
+        """Operations of the port that a post needs."""
         self._write_next = node.memory.writer(NEXT)
         self._write_word = node.memory.writer(HALF)
         self.table = self._make_table()
@@ -150,15 +149,13 @@ class DoorbellQueues(MemoryQueues):
 
     def post(self, queue: WorkQueue, va: int, handle: int, trace: int
              ) -> Awaitable[VIP_RETURN | None]:
-        port = self.port
-        if port.count > self._most_before:
-            return self._post_later(queue, va, handle, trace)
-        entries = queue.entries
+        port, entries = self.port, queue.entries
+        room = port.spend_within(self.paths.post_linked if entries else self.paths.post,
+                                 self._entries)
+        if room is not NOTHING:
+            return self._post_later(room, queue, va, handle, trace)
         tail = 0
-        if not entries:
-            port.spend(self.paths.post)
-        else:
-            port.spend(self.paths.post_linked)
+        if entries:
             last = entries[-1].status
             if last not in self.flushed:
                 tail, write = last - STATUS_WORD, self._write_next
@@ -194,10 +191,10 @@ class DoorbellQueues(MemoryQueues):
         found = queue.known[va, handle] = word, at, at + STATUS_WORD, word != BAD_TOKEN
         return found
 
-    async def _post_later(self, queue: WorkQueue, va: int, handle: int, trace: int
-                          ) -> VIP_RETURN | None:
-        """The same with a block that has no room."""
-        await self.port.executed
+    async def _post_later(self, room: Awaitable[None], queue: WorkQueue, va: int, handle: int,
+                          trace: int) -> VIP_RETURN | None:
+        """The same when there is room."""
+        await room
         return await self.post(queue, va, handle, trace)
 
     def _ring(self, queue: WorkQueue, word: int, trace: int) -> None:

@@ -14,7 +14,6 @@ and events in a ring of words in host memory, with the interrupt of the processo
 from collections.abc import Awaitable
 from enum import IntEnum
 
-from ....layouts.operations import BLOCK
 from ....layouts.registers import Irq, address
 from ....layouts.via import ADDRESS, DESCRIPTOR_ALIGN, EVENT, Event, Reliability, ViCommand, ViState
 from ...kernel.lock import kernel_lock
@@ -248,8 +247,6 @@ class FirmwareNic(DoorbellQueues):
         await port.pio_write(self._nic + IRQ_STATUS, Irq.PROCESSOR, posted=False)
         before = self._taken
         while True:
-            if port.count > BLOCK - 2:
-                await port.executed
             port.put_poll(self._events + 8 * (self._taken % size),
                           1 - (self._taken // size & 1), 1, 0, F_ONCE)
             await port.executed

@@ -7,7 +7,6 @@ copied back. RDMA would need the other end's translation, which is not available
 ERROR_NOT_SUPPORTED.
 """
 
-from ....layouts.operations import BLOCK
 from ....layouts.via import (
     CONTROL_BYTES,
     CONTROL_SEGMENT,
@@ -119,8 +118,7 @@ class PhysicalEngine(Engine):
         tag, at, size = posted.shadow
         process, port = queue.vi.nic.process, self.port
         port.spend(self.paths.unshadow)
-        if port.count > BLOCK - 2:
-            await port.executed
+        await port.room(2)
         physical = process.physical(posted.va)
         port.put_touch(at + 16, 16)
         port.put_touch(physical + 16, 16, True)

@@ -4,10 +4,7 @@ from collections.abc import Awaitable, Callable
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 
-from ....layouts.trace import Activity, Kind
 from ...kernel.process import Process
-from ...port.port import UNKEPT
-from ...port.work import Charge
 from ..attributes import MAX_DISCRIMINATOR, MemAttributes, NetAddress, ViAttributes
 from ..costs import Prices
 from ..handles import Cq, Nic, Ptag, Vi
@@ -17,7 +14,6 @@ from ..returns import VIP_RETURN
 __all__ = ["Caller", "kernel_call"]
 
 TIMES = (int, float)
-BEGIN, EMPTY_CHECK = int(Kind.BEGIN), int(Activity.EMPTY_CHECK)
 
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
@@ -103,17 +99,6 @@ class Caller:
         if milliseconds is None:
             return None
         return self.port.cycle + int(-(-milliseconds * self._millisecond // 1))
-
-    def begin_check(self, path: Charge) -> list[int]:
-        """A check of a queue, or a wait, begins, and takes ``path``. What ends it gets the mark."""
-        port = self.port
-        if port.marking:
-            begin = port.mark(EMPTY_CHECK, BEGIN, 0)
-        else:
-            begin = UNKEPT
-            port.rounded = port.parts
-        port.spend(path)
-        return begin
 
     async def enter(self) -> None:
         """Enter the kernel: the following work is the kernel's."""

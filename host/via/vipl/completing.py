@@ -34,13 +34,13 @@ class Completing:
 
     async def done(self, queue: WorkQueue) -> Done:
         """The oldest descriptor of ``queue``, if it is done."""
-        begin = self._caller.begin_check(self._paths.check)
+        begin = self._port.begin(EMPTY_CHECK, 0, self._paths.check)
         await self.check(queue)
         found = self.checked(queue, begin) or await self.check_on(queue, begin)
         await self._kernel.attend(found[1] is not None)
         return found
 
-    # The parts of done() behind Caller.begin_check(), for layers above that wait themselves.
+    # The parts of done() behind the mark of an EMPTY_CHECK, for layers above that wait themselves.
 
     def check(self, queue: WorkQueue) -> Awaitable[None]:
         """Check ``queue``: must be awaited at once."""
@@ -76,12 +76,7 @@ class Completing:
 
     def _taken(self, queue: WorkQueue, completed: int, begin: list[int]) -> Done:
         posted = self._completions.taken(queue)
-        port = self._port
-        if port.marking:
-            begin[1], begin[3] = queue.complete, posted.trace
-            port.mark(queue.complete, END, posted.trace)
-        else:
-            port.rounded = port.parts
+        self._port.finish(begin, queue.complete, posted.trace)
         return (DESCRIPTOR_ERROR if completed & ERRORS else SUCCESS), posted.va
 
     async def wait(self, queue: WorkQueue, timeout: float | None) -> Done:
@@ -95,7 +90,7 @@ class Completing:
             await kernel.attend()
             return DESCRIPTOR_ERROR, None
         deadline = None if timeout is None else self._caller.deadline(timeout)
-        begin = self._caller.begin_check(self._paths.wait)
+        begin = self._port.begin(EMPTY_CHECK, 0, self._paths.wait)
         spin = self._caller.spin
         if spin and deadline is not None:
             spin = min(spin, deadline - port.cycle)
@@ -112,7 +107,7 @@ class Completing:
             else:
                 if completed is None:
                     completed = await self._completions.or_lost(queue, None)
-            if completed is not None and port.marking:
+            if completed is not None:
                 begin = port.mark_check(EMPTY_CHECK, queue.complete)
         else:
             completed = await self._completions.look(queue)

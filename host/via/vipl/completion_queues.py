@@ -100,7 +100,7 @@ class CompletionQueues:
 
     async def done(self, cq: Cq) -> Found:
         """The oldest entry of ``cq``, if there is one."""
-        begin = self._caller.begin_check(self._paths.cq_check)
+        begin = self._port.begin(EMPTY_CHECK, 0, self._paths.cq_check)
         await self._provider.cq_check(cq)
         found = self.checked(cq, begin) or await self.check_on(cq, begin)
         await self._kernel.attend(found[0] is SUCCESS)
@@ -112,7 +112,7 @@ class CompletionQueues:
             return VIP_RETURN.INVALID_PARAMETER, None, None
         port = self._port
         deadline = None if timeout is None else self._caller.deadline(timeout)
-        begin = self._caller.begin_check(self._paths.wait)
+        begin = self._port.begin(EMPTY_CHECK, 0, self._paths.wait)
         spin = self._caller.spin
         if spin and deadline is not None:
             spin = min(spin, deadline - port.cycle)
@@ -125,7 +125,7 @@ class CompletionQueues:
         await self._kernel.attend(found[0] is SUCCESS)
         return found
 
-    # The parts of done() and wait() behind Caller.begin_check() and the provider's check, for
+    # The parts of done() and wait() behind the mark of an EMPTY_CHECK and the provider's check, for
     # layers above that wait themselves.
 
     def checked(self, cq: Cq, begin: list[int]) -> Found | None:
@@ -171,9 +171,8 @@ class CompletionQueues:
         return await self._doze(cq, begin, entry, deadline)
 
     def _found_by_spinning(self, found: tuple[Vi, bool], begin: list[int]) -> Found:
-        if self._port.marking:
-            begin = self._port.mark_check(EMPTY_CHECK,
-                                          RECEIVE_COMPLETE if found[1] else SEND_COMPLETE)
+        begin = self._port.mark_check(EMPTY_CHECK,
+                                      RECEIVE_COMPLETE if found[1] else SEND_COMPLETE)
         return self._found(found, begin)
 
     async def _doze(self, cq: Cq, begin: list[int], found: tuple[Vi, bool] | None,
@@ -215,13 +214,9 @@ class CompletionQueues:
             port.mark(EMPTY_CHECK, END, 0)
             return NOT_DONE, None, None
         vi, receive = found
-        if port.marking:
-            queue = vi.receive if receive else vi.send
-            begin[1] = RECEIVE_COMPLETE if receive else SEND_COMPLETE
-            begin[3] = queue.entries[0].trace if queue.entries else 0
-            port.mark(begin[1], END, begin[3])
-        else:
-            port.rounded = port.parts
+        queue = vi.receive if receive else vi.send
+        port.finish(begin, RECEIVE_COMPLETE if receive else SEND_COMPLETE,
+                    queue.entries[0].trace if queue.entries else 0)
         return SUCCESS, vi, receive
 
     def _is_size(self, entries: Any) -> bool:

@@ -17,22 +17,20 @@ class Posting:
     """Posts descriptors to the NIC."""
 
     def __init__(self, caller: Caller) -> None:
-        self._node = caller.node
+        self._numbers = caller.node.trace_numbers
         self._port = caller.port
         self._kernel = caller.kernel
         self._provider = caller.provider
 
     def post(self, queue: WorkQueue, descriptor: int, handle: int) -> Awaitable[VIP_RETURN | None]:
         """Post ``descriptor`` to ``queue``. None: it is posted."""
-        trace = self._node.trace_number()
+        trace = next(self._numbers)
         port = self._port
-        if port.marking:
-            port.mark(queue.post, BEGIN, trace)
+        port.mark(queue.post, BEGIN, trace)
         posting = self._provider.post(queue, descriptor, handle, trace)
         if posting is not NOTHING:
             return self._post(posting, queue.post, trace)
-        if port.marking:
-            port.mark(queue.post, END, trace)
+        port.mark(queue.post, END, trace)
         return self._kernel.attend(posted=True)
 
     async def _post(self, posting: Awaitable[VIP_RETURN | None], activity: int, trace: int

@@ -66,7 +66,6 @@ class Vipl:
         self._registering = Registering(caller)
         self._endpoints = Endpoints(caller)
         self._connecting = Connecting(caller)
-        self.begin_check = caller.begin_check
         self.posting = Posting(caller)
         self.completing = Completing(caller)
         self.completion_queues = CompletionQueues(caller)

@@ -6,13 +6,12 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
-from ....host.am.ways import injection
+from ....host.am.ways import way_of
 from ....host.am.wire import SMALL_BYTES
 from ....host.port.costs import Path
 from ....host.port.node import Node
 from ....host.port.port import TIMEOUT
 from ....layouts.description import Description
-from ....layouts.operations import BLOCK
 from ...errors import UserError
 from ...estimate.compare import check
 from ...results.document import cycles
@@ -41,7 +40,7 @@ class Bare:
     def __init__(self, node: Node) -> None:
         node.drive_nic("a program without a layer")
         self.node, self.port, self.memory = node, node.port, node.memory
-        self._way = injection(node)
+        self._way = way_of(node)
         self._ring = self._way.ring
         self._room = 0
         self._take = node.port.path(TAKE)
@@ -55,10 +54,9 @@ class Bare:
         port, way = self.port, self._way
         while self._room < SMALL_BYTES:
             self._room = await way.room()
-        if port.count > BLOCK - way.entries:
-            await port.executed
-        self._room -= way.small(way.header(peer, 8 * (BEATS - 1)), 0, 0, 0, BEATS,
-                                self.node.trace_number())
+        await port.room(way.entries)
+        self._room -= way.takes[BEATS]
+        way.put(BEATS, way.header(peer, 8 * (BEATS - 1)), 0, 0, 0, self.node.trace_number())
         if way.stores:
             await port.executed
             for address, data in way.stores:
@@ -74,8 +72,6 @@ class Bare:
             None comes.
         """
         port, ring = self.port, self._ring
-        if port.count == BLOCK:
-            await port.executed
         port.put_poll(ring.slot, ring.phase, 1, LIMIT)
         await port.executed
         if port.status & TIMEOUT:
@@ -86,8 +82,7 @@ class Bare:
             await ring.load()
         port.spend(self._take)
         if port.costs.flush_bytes:
-            if port.count == BLOCK:
-                await port.executed
+            await port.room(1)
             port.put_flush(ring.slot, 8 * BEATS + 8)
         if ring.advance():
             await self._way.free()

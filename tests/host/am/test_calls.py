@@ -34,7 +34,7 @@ def calls(nodes: int, count: int, compute: int) -> int:
     return sum(found.values())
 
 
-@pytest.mark.parametrize("compute, bound", [(0, 22.5), (COMPUTE, 34.6)])
+@pytest.mark.parametrize("compute, bound", [(0, 27.2), (COMPUTE, 39.3)])
 def test_calls_of_a_message(compute, bound):
     def more(nodes: int) -> float:
         few, many = (calls(nodes, count, compute) for count in (FEW, MANY))

@@ -86,7 +86,7 @@ def test_a_descriptor_outside_leaves_the_block_as_it_was(call: str, before: int)
                     await descriptors.send(process, outside, segments)
                 else:
                     await descriptors.build(process, outside, segments)
-            assert not node.port.queue
+            assert not node.port.queued
             mark = node.port.mark(1, 0, 0)
             if not ends:
                 await node.port.flush()

@@ -102,7 +102,7 @@ def test_watches_stay_with_their_poll(watches):
         port.put_watch(PLACE, 1, 1)
     port.compute_cycles(LONGEST + 10)
     port.put_poll(PLACE, 0, 1)
-    blocks = [*((entries, count) for entries, count, _ in port.queue), (port.entries, port.count)]
+    blocks = [(block.words, block.count) for block in (*port._queue, port._block)]
     found = [[Op(ENTRY.unpack_from(entries, index * ENTRY.size)[0] & 15) for index in range(count)]
              for entries, count in blocks]
     assert found == [[Op.TOUCH, Op.DELAY, Op.DELAY], [Op.WATCH] * watches + [Op.POLL]]

@@ -2,8 +2,8 @@
 
 import pytest
 from nicbed.host.port.costs import APP_ITEMS, Costs
+from nicbed.host.port.marking import MarkingPort
 from nicbed.host.port.port import Port, Watch
-from nicbed.host.port.quiet import QuietPort
 from nicbed.host.port.work import Work
 from nicbed.layouts.description import Description
 from nicbed.layouts.operations import ENTRY
@@ -75,7 +75,7 @@ OPERATIONS = {
 }
 
 
-@pytest.mark.parametrize("kind", [Port, QuietPort])
+@pytest.mark.parametrize("kind", [MarkingPort, Port])
 @pytest.mark.parametrize(("between", "cycles", "before", "behind"), [
     ("nothing", 2, 169, 0), ("mark", 2, 168, 1), ("work before a mark", 2, 169, 0),
     ("put_touch", 2, 0, 1), ("put_write", 2, 0, 1), ("put_read", 2, 0, 1),
@@ -92,9 +92,10 @@ def test_a_poll_rounds_the_work_before_it_with_its_check(kind, between, cycles, 
         port.mark(1, 0, 0)
     if between in OPERATIONS:
         OPERATIONS[between](port)
-    poll = port.count
+    poll = port._block.count
     port.put_poll(64, 0, 0)
     port.put_touch(64, 8)
-    found = [ENTRY.unpack_from(port.entries, index * ENTRY.size) for index in range(port.count)]
+    found = [ENTRY.unpack_from(port._block.words, index * ENTRY.size)
+             for index in range(port._block.count)]
     assert found[poll][6] == before and found[poll][1] == 253
     assert found[poll + 1][1] == behind

@@ -7,9 +7,9 @@ from types import SimpleNamespace
 import pytest
 from nicbed.host.mpi.sync.folders import Folders
 from nicbed.host.mpi.sync.stack import Stack, Surroundings
+from nicbed.host.port.serving import Server
 from nicbed.host.port.watch import Watch
 from nicbed.host.runtime import Stuck
-from nicbed.host.serving import Server
 from nicbed.layouts.description import Description
 from nicbed.testbench.backends.session import RunError, run_job
 from nicbed.testbench.run.watchdog import Watchdog

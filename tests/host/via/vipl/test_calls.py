@@ -8,7 +8,7 @@ from tests.programs.am import describe
 ENGINE = {"via.design": "engine", "via.spin": 1 << 24}
 
 
-@pytest.mark.parametrize("name, calls, wakes", [("ping-pong", 60, 2.1), ("stream", 58, 2.1)])
+@pytest.mark.parametrize("name, calls, wakes", [("ping-pong", 62, 2.1), ("stream", 62, 2.1)])
 def test_calls_of_a_message(name: str, calls: float, wakes: float) -> None:
     """At most so many: one more coroutine around a wait is two or more."""
     found = of_a_message(describe(ENGINE), "via", name, 20_000)

@@ -478,7 +478,7 @@ def test_a_bad_descriptor_is_linked_to_the_last_one(posted):
             await port.flush()
         assert len(sends.entries) == posted
         await side.vipl.VipPostSend(side.vi, side.va + 4, side.handle)
-        found = [port.entries[at * ENTRY.size] & 15 for at in range(port.count)]
+        found = [port._block.words[at * ENTRY.size] & 15 for at in range(port._block.count)]
         await rest(side, 20_000)
         return found
 

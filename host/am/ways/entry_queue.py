@@ -2,19 +2,19 @@
 (``am.firmware``).
 
 The CPU stores a packet into the next entry, through its cache, flushes it if the bus is not
-coherent, and writes the packet's length into
-an array in NIC memory, by PIO. Bulk data are copied into entries, too; a PIO write of 8 bytes has
-the lengths of four entries. Packets arrive in a ring in host memory, as over firmware ``am``.
+coherent, and writes the packet's length into an array in NIC memory, by PIO. Bulk data are copied
+into entries, too; a PIO write of 8 bytes has the lengths of four entries. Packets arrive in a ring
+in host memory, as over firmware ``am``.
 """
 
-from ...layouts.operations import BLOCK
-from ...layouts.processor import SEND_WORD
-from ..port.done_count import Report
-from ..port.node import Node
-from ..processor.loader import NicProcessor
-from . import costs, wire
-from .injection import SlotQueue
-from .marks import BEGIN, BULK_SEND, END
+from ....layouts.processor import SEND_WORD
+from ...port.done_count import Report
+from ...port.node import Node
+from ...processor.loader import NicProcessor
+from .. import costs, wire
+from ..marks import BEGIN, BULK_SEND, END
+from .slot_queue import SlotQueue
+from .way import Taken
 
 __all__ = ["EntryQueue"]
 
@@ -34,7 +34,6 @@ class EntryQueue(SlotQueue):
     bulk_entries = 3
     price = costs.ENTRY
     bulk_price = costs.BULK_ENTRY
-    taken_mask = LOW
 
     def __init__(self, node: Node) -> None:
         super().__init__(node, Report(node, ENTRIES, LOW, costs.SPACE))
@@ -47,6 +46,7 @@ class EntryQueue(SlotQueue):
         self._lengths = 0
         self._words = [0] * (ENTRIES // LENGTHS)
         self._number = 0
+        self._untold = False
 
     async def open(self, slots: int) -> None:
         node, description = self.node, self.node.description
@@ -61,18 +61,17 @@ class EntryQueue(SlotQueue):
             "mtu": description.nic.mtu,
             "work_send": description.am.work_send * description.processor.clock_divider})
         self._lengths = processor.address("lengths")
-        self.taken = processor.address("tb2")
+        self._taken = Taken(node, self.ring, processor.address("tb2"), LOW)
 
-    def _put(self, header: int, word: int, low: int, high: int, beats: int, number: int) -> int:
+    def _put(self, header: int, word: int, low: int, high: int, beats: int, number: int) -> None:
         # The firmware has finished with this entry, and reads it only after its length.
         self.memory.write(self._entry, wire.LINE.pack(header | number << SEND_TRACE, word, low,
                                                       high))
         self._post(8 * beats, number)
         self._tell()
-        return wire.SMALL_BYTES
 
-    def bulk(self, header: int, word: int, low: int, payload: int, length: int,
-             number: int) -> int:
+    def put_bulk(self, header: int, word: int, low: int, payload: int, length: int, number: int
+                 ) -> None:
         port, entry = self.port, self._entry
         port.spend(self._c_bulk)
         self.memory.write(entry, wire.LINE.pack(header | number << SEND_TRACE, word, low, 0))
@@ -83,12 +82,12 @@ class EntryQueue(SlotQueue):
         self._post(wire.BULK_ENTRY + length, number)
         if self._report.posted % LENGTHS == 0:
             self._tell()
-        return wire.SMALL_BYTES
 
     async def tell(self) -> None:
+        if not self._untold:
+            return
         port = self.port
-        if port.count == BLOCK:
-            await port.executed
+        await port.room(1)
         port.mark(BULK_SEND, BEGIN, self._number)
         self._tell()
         port.mark(BULK_SEND, END, self._number)
@@ -111,11 +110,11 @@ class EntryQueue(SlotQueue):
         self._words[at] = self._words[at] & ~(0xFFFF << shift) | (length | lap) << shift
         report.posted += 1
         self._number = number
-        self.untold = True
+        self._untold = True
 
     def _tell(self) -> None:
         """Write the word that has the length posted last. Those posted before it in other words
         have been written."""
         at = (self._report.posted - 1) % ENTRIES // LENGTHS
         self.port.put_write(self._lengths + 8 * at, 1, self._words[at], trace=self._number)
-        self.untold = False
+        self._untold = False

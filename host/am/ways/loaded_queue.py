@@ -5,10 +5,12 @@ The firmware sends, and acknowledges what has arrived; a slot is free when its p
 acknowledged. The NIC's hardware stores received packets into its receive ring.
 """
 
-from ...layouts.processor import SEND_WORD, SLOT_BYTES
-from ..processor.loader import NicProcessor
-from . import costs, wire
-from .injection import QUEUE_PAGE, SlotQueue
+from ....layouts.processor import SEND_WORD, SLOT_BYTES
+from ...port.node import Node
+from ...processor.loader import NicProcessor
+from .. import costs, wire
+from .slot_queue import QUEUE_PAGE, SlotQueue
+from .way import Taken
 
 __all__ = ["LoadedQueue"]
 
@@ -22,12 +24,16 @@ class LoadedQueue(SlotQueue):
     price = costs.STORED_SLOT
     bulk_price = costs.STORED_BULK_SLOT
 
+    def __init__(self, node: Node) -> None:
+        super().__init__(node)
+        self._taken = Taken(node, self.ring, node.register("receive_taken"), 0xFFFF)
+
     async def open(self, slots: int) -> None:
         node, description, port = self.node, self.node.description, self.port
         self._slots = node.allocate(self._report.entries * SLOT_BYTES)
         await self._report.open()
-        await port.pio_write(self._register("receive_base"), slots)
-        await port.pio_write(self._register("control"), 2)
+        await port.pio_write(node.register("receive_base"), slots)
+        await port.pio_write(node.register("control"), 2)
         cycles = description.processor.clock_divider
         processor = node.service(NicProcessor)
         self._doorbell = processor.doorbell(QUEUE_PAGE)
@@ -39,7 +45,7 @@ class LoadedQueue(SlotQueue):
             "work_send": description.am.work_send * cycles,
             "work_receive": description.am.work_receive * cycles})
 
-    def _put(self, header: int, word: int, low: int, high: int, beats: int, number: int) -> int:
+    def _put(self, header: int, word: int, low: int, high: int, beats: int, number: int) -> None:
         port, report = self.port, self._report
         slot = self._slots + (report.posted & self._index) * SLOT_BYTES
         # The firmware has finished with this slot, and reads it only after the doorbell.
@@ -47,4 +53,3 @@ class LoadedQueue(SlotQueue):
         port.put_touch(slot, 8 * beats, store=True)
         report.posted = posted = report.posted + 1
         port.put_write(self._doorbell, 1, posted & 0xFFFF_FFFF, trace=number)
-        return wire.SMALL_BYTES

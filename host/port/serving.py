@@ -3,14 +3,15 @@
 from collections.abc import Callable, Coroutine
 from typing import Any
 
-from .port.port import UNUSUAL, Port
-from .port.running import Running
+from .port import UNUSUAL, Port
+from .running import Running
 
 __all__ = ["Server"]
 
 
 class Server:
-    """Serves ``port``, number ``index`` of all, which is that of ``name``.
+    """Serves ``port``, number ``index`` of all, which is that of ``name``. It shares the port's
+    block: nothing is called so often.
 
     Parameters
     ----------
@@ -69,10 +70,10 @@ class Server:
         port.status = status
         port.data = data
         try:
-            if (port.open_marks or status & UNUSUAL) and port.given:
+            if (port._block.marks or status & UNUSUAL) and port.given:
                 port.look_back(now)
             # Of a block that follows another one, only the port knows.
-            if not port.queue or not port.follow():
+            if not port._queue or not port.follow():
                 self.wakes += 1
                 resume = self._resume
                 if resume is None:
@@ -80,9 +81,9 @@ class Server:
                 else:
                     self._running.port = port
                     resume(None)
-                    if port.queue:
+                    if port._queue:
                         port.line_up()
-                    elif not port.count:
+                    elif not port._block.count:
                         raise RuntimeError(f"{self.name}'s program awaited something that is not "
                                            "an operation of its host port")
         except StopIteration as end:
@@ -93,17 +94,18 @@ class Server:
         except BaseException as error:
             self._failed(self.index, error)
             return 0
-        count = port.given = port.count
-        port.count = 0
+        block = port._block
+        count = port.given = block.count
+        block.count = 0
         return count if self._resume is not None else -count
 
     def _stop(self) -> None:
         """Put the STOP, unless entries that the program left in its block must go first: their
         marks need the answers."""
         port = self.port
-        if port.queue:
+        if port._queue:
             port.line_up()
-        elif not port.count:
+        elif not port._block.count:
             port.stop()
             self.stopped = True
 

@@ -6,15 +6,14 @@ queue, loads the words that it needs by PIO, and writes 0 to the first word. The
 received bulk packet is copied out of a pinned region of host memory, with a place for each slot.
 """
 
-from ...layouts.operations import BLOCK
-from ...layouts.processor import NIC_MEMORY, SEND_WORD, SLOT_BYTES, SendKind
-from ...layouts.rings import COMPLETION
-from ..port.done_count import Report
-from ..port.node import Node
-from ..processor.loader import NicProcessor
-from . import costs, wire
-from .injection import QUEUE_SLOTS, SlotQueue
-from .receive_ring import ReceiveRing
+from ....layouts.processor import NIC_MEMORY, SEND_WORD, SLOT_BYTES, SendKind
+from ....layouts.rings import COMPLETION
+from ...port.done_count import Report
+from ...port.node import Node
+from ...processor.loader import NicProcessor
+from .. import costs, wire
+from ..receive_ring import ReceiveRing
+from .slot_queue import QUEUE_SLOTS, SlotQueue
 
 __all__ = ["NicQueues", "SentCount"]
 
@@ -55,10 +54,9 @@ class NicReceiveQueue(ReceiveRing):
 
     __slots__ = ("_port", "_payloads", "freed")
 
-    near = False
-
     def __init__(self, node: Node) -> None:
         super().__init__(node)
+        self.near = False
         self._port = node.port
         room = (node.description.processor.memory - PROGRAM
                 - STAGES * _aligned(node.description.nic.mtu))
@@ -122,11 +120,10 @@ class NicQueues(SlotQueue):
         self.ring = self._queue = NicReceiveQueue(node)
         self._c_free = node.port.path(costs.FREE)
 
-    async def free(self, recheck: int = 0) -> None:
+    async def free(self) -> None:
         """Clear the flag of the slot that was freed last."""
         port = self.port
-        if port.count == BLOCK:
-            await port.executed
+        await port.room(1)
         port.spend(self._c_free)
         port.put_write(self._queue.freed, 1, 0)
 
@@ -151,10 +148,9 @@ class NicQueues(SlotQueue):
         self._queue.open(node.nic_address(NIC_MEMORY)
                          + await self.port.pio_read(processor.address("lanai", 8)))
 
-    def _put(self, header: int, word: int, low: int, high: int, beats: int, number: int) -> int:
+    def _put(self, header: int, word: int, low: int, high: int, beats: int, number: int) -> None:
         port, report = self.port, self._report
         slot = self._slots + report.posted % QUEUE_SLOTS * SLOT_BYTES
         report.posted += 1
         port.put_write(slot + 8, beats - 1, word, low, high)
         port.put_write(slot, 1, header | number << SEND_TRACE, trace=number)
-        return wire.SMALL_BYTES
