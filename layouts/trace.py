@@ -3,8 +3,8 @@
 from enum import IntEnum
 from typing import NamedTuple
 
-__all__ = ["ARG_BITS", "OF_NODES", "OF_SWITCHES", "PORT_SHIFT", "TICKS", "Block", "Drop", "Kind",
-           "Event", "Activity", "Mark"]
+__all__ = ["ARG_BITS", "BEGIN", "END", "OF_NODES", "OF_SWITCHES", "PORT_SHIFT", "TICKS", "Block",
+           "Drop", "Kind", "Event", "Activity", "Mark"]
 
 ARG_BITS = 32
 PORT_SHIFT = 4
@@ -75,6 +75,10 @@ class Kind(IntEnum):
     """A packet was sent again. arg: of VI_SEND the VI's number, of FIRMWARE the peer's node. Events
     AGAIN of these two blocks are recorded even if no others are. As a mark of HOST, number is the
     peer's node."""
+
+
+BEGIN, END = int(Kind.BEGIN), int(Kind.END)
+"""As plain numbers, for what packs many."""
 
 
 OF_SWITCHES = frozenset({Block.SWITCH, Block.TRUNK})

@@ -17,12 +17,11 @@ Work that is done once in many messages (reading the room in the send window, re
 to the NIC) belongs to the message at which it is done.
 """
 
-from ...layouts.trace import Activity, Kind
+from ...layouts.trace import BEGIN, END, Activity
 
 __all__ = ["BEGIN", "END", "REQUEST_SEND", "REQUEST_HANDLE", "REPLY_SEND", "REPLY_HANDLE",
            "EMPTY_POLL", "WINDOW_WAIT", "BULK_SEND", "BULK_HANDLE", "CONTROL"]
 
-BEGIN, END = int(Kind.BEGIN), int(Kind.END)
 REQUEST_SEND, REQUEST_HANDLE = int(Activity.REQUEST_SEND), int(Activity.REQUEST_HANDLE)
 REPLY_SEND, REPLY_HANDLE = int(Activity.REPLY_SEND), int(Activity.REPLY_HANDLE)
 EMPTY_POLL, WINDOW_WAIT = int(Activity.EMPTY_POLL), int(Activity.WINDOW_WAIT)

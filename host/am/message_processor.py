@@ -20,9 +20,9 @@ from ...layouts.operations import NIC_BASE
 from ...layouts.packet import FLIT_BYTES, HEADER, HEADER_BYTES
 from ...layouts.registers import RECEIVE_WINDOW, address
 from ...layouts.rings import COMPLETION, DESCRIPTOR_BYTES, DESCRIPTOR_CONTROL, LINE_WORD
-from ...layouts.trace import Activity, Kind
+from ...layouts.trace import BEGIN, END, Activity
 from ..background import Background
-from ..port.done_count import Report
+from ..nic.done_count import Report
 from ..port.node import Node
 from ..port.port import F_NOT_EQUAL, WORD
 from . import costs, wire
@@ -42,7 +42,6 @@ TRACE = DESCRIPTOR_CONTROL.offset("trace")
 COMPLETION_LENGTH = COMPLETION.offset("length")
 
 LOOK, MOVE = int(Activity.LOOK), int(Activity.MOVE)
-BEGIN, END = int(Kind.BEGIN), int(Kind.END)
 
 Watch = tuple[int, int, int, int]
 """Address, word to compare with, mask, flags: as :meth:`Port.put_watch` takes them."""

@@ -3,27 +3,20 @@ queue."""
 
 from collections.abc import Callable
 
+from ..nic.receive_slots import ReceiveSlots
 from ..port.node import Node
 from . import wire
 
 __all__ = ["ReceiveQueue", "ReceiveRing"]
 
 
-class ReceiveRing:
+class ReceiveRing(ReceiveSlots):
     """The slots in host memory in which the NIC stores packets.
 
     Attributes
     ----------
     near
         Whether slots are in host memory, where :attr:`read` finds them.
-    slot
-        Address of the next slot.
-    phase
-        What its completion word's lowest bit will be.
-    taken
-        Slots taken since the start.
-    entries
-        How many slots there are.
     looked
         Cycle at which the program last looked at the slot.
     waits
@@ -32,24 +25,15 @@ class ReceiveRing:
         Returns the beginning of the slot at an address, in the fields of :data:`.wire.SLOT`.
     """
 
-    __slots__ = ("_node", "read", "entries", "_first", "_quarter", "_slot_bytes", "_told", "slot",
-                 "phase", "taken", "near", "looked", "waits", "_turn")
+    __slots__ = ("read", "near", "looked", "waits", "_turn")
 
     def __init__(self, node: Node) -> None:
-        self._node = node
+        super().__init__(node)
         self.near = True
         self.read: Callable[[int], tuple[int, ...]] = node.memory.reader(wire.SLOT)
-        self.entries = node.description.nic.receive_ring
-        self._quarter = max(1, self.entries // 4)
-        self._slot_bytes = node.description.slot_bytes
-        self._first = 0
-        self._told = 0
-        self.slot = 0
-        self.phase = 1
-        self.taken = 0
         self.looked = 0
         self.waits = False
-        self._turn = min(self.entries, self._quarter)
+        self._turn = min(self.entries, self.quarter)
         """The number of taken slots at which the ring ends or is to be reported."""
 
     async def load(self) -> tuple[int, ...]:
@@ -63,33 +47,32 @@ class ReceiveRing:
         return self.slot + wire.BULK_DATA
 
     def allocate(self) -> int:
-        """Allocate the ring's memory; return its address."""
-        length = self.entries * self._slot_bytes
-        self._first = self.slot = self._node.allocate(length)
+        """Lay the slots out; return the address of the first."""
+        self.lay_out()
         # The NIC does not use the ring yet, so this is only setting up. Fresh memory is zero to
         # the CPU too.
-        self._node.memory.write(self._first, bytes(length))
-        return self._first
+        self._node.memory.write(self.first, bytes(self.entries * self.stride))
+        return self.first
 
     def advance(self) -> bool:
-        """Free the slot and go on to the next one. Return whether to report the number of taken
-        slots to the NIC; the number then counts as reported."""
+        """As there; a number that is to be told then counts as told. It compares once where a
+        packet passes."""
         self.taken = taken = self.taken + 1
-        self.slot += self._slot_bytes
+        self.slot += self.stride
         if taken < self._turn:
             return False
         if taken % self.entries == 0:
-            self.slot = self._first
+            self.slot = self.first
             self.phase ^= 1
-        report = taken - self._told >= self._quarter
-        self.reported(taken if report else self._told)
+        report = taken - self.told >= self.quarter
+        self.reported(taken if report else self.told)
         return report
 
     def reported(self, told: int) -> None:
         """``told`` is the number of taken slots that the NIC knows."""
         taken, entries = self.taken, self.entries
-        self._told = told
-        self._turn = min(taken - taken % entries + entries, told + self._quarter)
+        self.told = told
+        self._turn = min(taken - taken % entries + entries, told + self.quarter)
 
 
 class ReceiveQueue(ReceiveRing):

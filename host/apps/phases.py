@@ -4,12 +4,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import NamedTuple
 
-from ...layouts.trace import Activity, Kind
+from ...layouts.trace import BEGIN, END, Activity
 from ..port.port import Port
 
 __all__ = ["Phase", "Phases", "communication", "computation"]
 
-BEGIN, END = int(Kind.BEGIN), int(Kind.END)
 
 
 class Phase(NamedTuple):

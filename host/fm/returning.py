@@ -21,14 +21,13 @@ place; what it duplicates is handled twice.
 from collections import deque
 
 from ...layouts.fm import FM_HEADER, FRAME_BYTES, FmKind
-from ...layouts.trace import Activity, Kind
+from ...layouts.trace import BEGIN, END, Activity
 from ..port.sent_again import Cause
 from . import costs
 from .frames import FmError, Frames, Packet
 
 __all__ = ["Returning"]
 
-BEGIN, END = int(Kind.BEGIN), int(Kind.END)
 CONTROL, WINDOW_WAIT = int(Activity.CONTROL), int(Activity.WINDOW_WAIT)
 RETURNED = FM_HEADER.mask("returned")
 KIND = FM_HEADER.mask("kind")

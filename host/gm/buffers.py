@@ -1,7 +1,7 @@
 """gm_provide_receive_buffer, and what a port accepts."""
 
 from ...layouts.gm import COMMAND, COMMAND_END, CommandKind
-from ...layouts.trace import Activity, Kind
+from ...layouts.trace import BEGIN, END, Activity
 from .caller import Caller
 from .commands import Commands
 from .handles import Port, Provided
@@ -9,7 +9,6 @@ from .status import GM_STATUS
 
 __all__ = ["Buffers"]
 
-BEGIN, END = int(Kind.BEGIN), int(Kind.END)
 POST_RECEIVE = int(Activity.POST_RECEIVE)
 S_SIZE, S_PRIORITY = COMMAND.offset("size"), COMMAND.offset("priority")
 S_TOKEN = COMMAND_END.offset("token")

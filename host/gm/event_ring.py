@@ -4,7 +4,7 @@ import logging
 from typing import Any
 
 from ...layouts.gm import EVENT, EVENT_BYTES, EVENT_END, EVENTS, CommandKind, EventKind
-from ...layouts.trace import Activity, Kind
+from ...layouts.trace import BEGIN, END, Activity
 from ..kernel.sleeping import sleep
 from ..port.port import F_ONCE, TIMEOUT, Watch
 from .caller import Caller
@@ -17,7 +17,6 @@ __all__ = ["EventRing"]
 
 log = logging.getLogger("nicbed.gm")
 
-BEGIN, END = int(Kind.BEGIN), int(Kind.END)
 EMPTY_CHECK = int(Activity.EMPTY_CHECK)
 SEND_COMPLETE, RECEIVE_COMPLETE = int(Activity.SEND_COMPLETE), int(Activity.RECEIVE_COMPLETE)
 RECEIVE, SENT = int(EventKind.RECEIVE), int(EventKind.SENT)

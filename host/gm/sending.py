@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ...layouts.gm import COMMAND, COMMAND_END, INLINE, MIN_SIZE, CommandKind
-from ...layouts.trace import Activity, Kind
+from ...layouts.trace import BEGIN, END, Activity
 from .caller import Caller
 from .commands import Commands
 from .handles import Port, Sending
@@ -14,7 +14,6 @@ from .status import GM_STATUS
 
 __all__ = ["Callback", "Sends"]
 
-BEGIN, END = int(Kind.BEGIN), int(Kind.END)
 POST_SEND = int(Activity.POST_SEND)
 K_SEND, K_DIRECTED = int(CommandKind.SEND), int(CommandKind.DIRECTED)
 S_PORT, S_SIZE, S_PRIORITY = (COMMAND.offset(name) for name in ("port", "size", "priority"))

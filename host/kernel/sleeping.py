@@ -1,6 +1,6 @@
 """Giving up the CPU inside the kernel."""
 
-from ...layouts.trace import Activity, Kind
+from ...layouts.trace import BEGIN, END, Activity
 from ..port.port import Port
 from .lock import KernelLock
 from .timers import FAR, timeout
@@ -8,7 +8,6 @@ from .timers import FAR, timeout
 __all__ = ["sleep"]
 
 BLOCKED = int(Activity.BLOCKED)
-BEGIN, END = int(Kind.BEGIN), int(Kind.END)
 
 
 async def sleep(port: Port, lock: KernelLock, deadline: int = FAR) -> bool:

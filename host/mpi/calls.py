@@ -6,12 +6,11 @@ from enum import IntEnum, auto
 from functools import wraps
 from typing import Any, NamedTuple, TypeVar
 
-from ...layouts.trace import Activity, Kind
+from ...layouts.trace import BEGIN, END, Activity
 from ..port.port import Port
 
 __all__ = ["Call", "Calls", "Sent", "called"]
 
-BEGIN, END = int(Kind.BEGIN), int(Kind.END)
 COMMUNICATE = int(Activity.COMMUNICATE)
 Result = TypeVar("Result")
 _new = tuple.__new__

@@ -20,7 +20,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from ...layouts.trace import Activity, Kind
+from ...layouts.trace import BEGIN, END, Activity
 from ..am import Gam
 from ..port.node import Node
 from . import costs
@@ -32,7 +32,6 @@ __all__ = ["Mpl"]
 WORDS_BYTES = 8
 TYPES = 1 << 24
 """Types are smaller; the message's number is above them in a word."""
-BEGIN, END = int(Kind.BEGIN), int(Kind.END)
 POST_SEND, POST_RECEIVE = int(Activity.POST_SEND), int(Activity.POST_RECEIVE)
 WORDS, EAGER, ASK, GO, LANDED, FREED, BASE = range(7)
 

@@ -9,6 +9,7 @@ In the order in which to read:
 - :mod:`.ring_frames`: Frames by the rings and windows of the NIC, without a kernel
 - :mod:`.send_window`: The NIC's send window: the CPU writes a packet's words to it, header first
 - :mod:`.send_ring`: The NIC's send ring, and buffers for outgoing data
+- :mod:`.done_count`: A count in host memory by which the NIC reports how many posted items are done
 - :mod:`.receive_slots`: The slots of host memory that the NIC fills with packets, one after the
   other
 - :mod:`.receive_ring`: The NIC's receive ring, as a kernel drives it: by interrupts

@@ -18,7 +18,6 @@ In the order in which to read:
 - :mod:`.memory`: Allocation of a node's host memory, and a host memory in plain Python
 - :mod:`.backend`: The interface of a back end to the runtime: a mailbox of blocks and answers, and
   a memory for each node
-- :mod:`.done_count`: A count in host memory by which the NIC reports how many posted items are done
 - :mod:`.forgotten`: A flush that a program forgot, on a bus that is not coherent
 - :mod:`.sent_again`: Counts of packets that a layer sent again, by peer and cause
 - :mod:`.watch`: Tells of a program that runs without letting target time advance, and ends it after

@@ -3,13 +3,12 @@
 from collections.abc import Awaitable
 
 from ...layouts.operations import BLOCK
-from ...layouts.trace import TICKS, Kind
+from ...layouts.trace import BEGIN, END, TICKS
 from .port import FRACTION, Mark, Port, Result
 from .work import Charge
 
 __all__ = ["MarkingPort"]
 
-BEGIN, END = int(Kind.BEGIN), int(Kind.END)
 
 
 class MarkingPort(Port):

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from ...layouts.trace import Activity, Kind
+from ...layouts.trace import BEGIN, END, Activity
 from ..nic.kinds import Frame, Frames
 from ..port.node import Node
 
@@ -11,7 +11,6 @@ __all__ = ["Raw"]
 
 REQUEST_SEND, REQUEST_HANDLE = int(Activity.REQUEST_SEND), int(Activity.REQUEST_HANDLE)
 EMPTY_POLL, CONTROL = int(Activity.EMPTY_POLL), int(Activity.CONTROL)
-BEGIN, END = int(Kind.BEGIN), int(Kind.END)
 
 
 class Raw:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ...layouts.registers import Irq
-from ...layouts.trace import Activity, Kind
+from ...layouts.trace import BEGIN, END, Activity
 from ..am import Gam
 from ..kernel.interrupts import Handler
 from ..port.node import Node
@@ -22,7 +22,6 @@ WORDS = 3
 PROCEDURES, NUMBERS = 256, 1 << 24
 CALLED, RETURNED = range(2)
 CONTROL, BLOCKED = int(Activity.CONTROL), int(Activity.BLOCKED)
-BEGIN, END = int(Kind.BEGIN), int(Kind.END)
 
 Procedure = Callable[..., Sequence[int] | None]
 """``procedure(rpc, source, *words)`` at the server; returns the result's words."""

@@ -14,7 +14,7 @@ from ...layouts.description import Description
 from ...layouts.packet import HEADER, Protocol
 from ...layouts.registers import Irq, address
 from ...layouts.rings import INLINE_BYTES
-from ...layouts.trace import Activity, Kind
+from ...layouts.trace import BEGIN, END, Activity
 from ..kernel.lock import kernel_lock
 from ..kernel.sleeping import sleep
 from ..kernel.timers import FAR, compute, timeout
@@ -46,7 +46,6 @@ LONGEST_PACKET = HEADER.mask("length") >> LENGTH
 CLOSED = State.CLOSED
 CAUSES = {"time-out": Cause.TIMEOUT, "duplicates": Cause.NACK}
 CONTROL = int(Activity.CONTROL)
-BEGIN, END = int(Kind.BEGIN), int(Kind.END)
 
 
 def connection_bytes(description: Description) -> int:

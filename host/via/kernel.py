@@ -13,7 +13,7 @@ from typing import Any
 
 from ...layouts.packet import Protocol
 from ...layouts.registers import Irq, address
-from ...layouts.trace import Activity, Kind
+from ...layouts.trace import BEGIN, END, Activity
 from ...layouts.via import Event, ViState
 from ..kernel.interrupts import Handler
 from ..kernel.lock import kernel_lock
@@ -44,7 +44,6 @@ __all__ = ["Kernel"]
 
 CONTROL, IRQ_ENABLE = address("control"), address("irq_enable")
 CONTROL_WORK = int(Activity.CONTROL)
-BEGIN, END = int(Kind.BEGIN), int(Kind.END)
 UNREADABLE = (Event.POST_DESC, Event.VI_OVERRUN, Event.COMP_PROT)
 """After these events, descriptors were posted that never complete in memory."""
 BREAKS = (*UNREADABLE, Event.CONN_LOST)

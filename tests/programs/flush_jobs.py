@@ -3,7 +3,7 @@
 from typing import Any
 
 from nicbed.host.am import Gam
-from nicbed.host.port.done_count import Report
+from nicbed.host.nic.done_count import Report
 from nicbed.testbench.lab import Lab
 
 __all__ = ["forgets"]

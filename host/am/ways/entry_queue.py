@@ -8,7 +8,7 @@ in host memory, as over firmware ``am``.
 """
 
 from ....layouts.processor import SEND_WORD
-from ...port.done_count import Report
+from ...nic.done_count import Report
 from ...port.node import Node
 from ...processor.loader import NicProcessor
 from .. import costs, wire

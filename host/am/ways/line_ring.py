@@ -4,7 +4,7 @@ host memory, which the NIC pulls; there are no doorbells."""
 from ....layouts.packet import TRACE_BITS, Protocol
 from ....layouts.registers import RECHECK
 from ....layouts.rings import LINE_BYTES, LINE_WORD
-from ...port.done_count import Report
+from ...nic.done_count import Report
 from ...port.node import Node
 from .. import costs, wire
 from .way import Taken, Way

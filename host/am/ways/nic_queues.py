@@ -8,7 +8,7 @@ received bulk packet is copied out of a pinned region of host memory, with a pla
 
 from ....layouts.processor import NIC_MEMORY, SEND_WORD, SLOT_BYTES, SendKind
 from ....layouts.rings import COMPLETION
-from ...port.done_count import Report
+from ...nic.done_count import Report
 from ...port.node import Node
 from ...processor.loader import NicProcessor
 from .. import costs, wire
@@ -60,7 +60,7 @@ class NicReceiveQueue(ReceiveRing):
         self._port = node.port
         room = (node.description.processor.memory - PROGRAM
                 - STAGES * _aligned(node.description.nic.mtu))
-        while self.entries > LEAST and self.entries * self._slot_bytes > room:
+        while self.entries > LEAST and self.entries * self.stride > room:
             self.entries //= 2
         self._payloads = 0
         self.freed = 0
@@ -73,11 +73,11 @@ class NicReceiveQueue(ReceiveRing):
 
     def open(self, address: int) -> None:
         """The firmware's slots are at PIO address ``address``."""
-        self._first = self.slot = address
+        self.first = self.slot = address
 
     @property
     def payload(self) -> int:
-        return self._payloads + self.slot - self._first
+        return self._payloads + self.slot - self.first
 
     async def load(self) -> tuple[int, ...]:
         port, slot = self._port, self.slot
@@ -104,7 +104,7 @@ class NicReceiveQueue(ReceiveRing):
         """Go on to the next slot. The CPU frees each one."""
         self.freed = self.slot
         self.taken = taken = self.taken + 1
-        self.slot = self._first + taken % self.entries * self._slot_bytes
+        self.slot = self.first + taken % self.entries * self.stride
         return True
 
 

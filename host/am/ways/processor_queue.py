@@ -3,7 +3,7 @@ cpu): all packets are lines of a queue in host memory, which it reads."""
 
 from ....layouts.packet import Protocol
 from ....layouts.rings import LINE_BYTES, LINE_WORD
-from ...port.done_count import Report
+from ...nic.done_count import Report
 from ...port.node import Node
 from ...port.port import WORD
 from .. import costs, wire

@@ -3,7 +3,7 @@ descriptors of the send ring."""
 
 from ....layouts.registers import RECHECK, SEND_WINDOW
 from ....layouts.rings import DESCRIPTOR_BYTES, DESCRIPTOR_CONTROL
-from ...port.done_count import Report
+from ...nic.done_count import Report
 from ...port.node import Node
 from ...port.port import F_NOT_EQUAL
 from .. import costs, wire

@@ -2,8 +2,8 @@
 
 from ....layouts.packet import TRACE_BITS
 from ....layouts.processor import SEND_WORD, SendKind
+from ...nic.done_count import Report
 from ...port.costs import Path
-from ...port.done_count import Report
 from ...port.node import Node
 from .. import costs
 from .way import Way

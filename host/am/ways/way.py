@@ -2,7 +2,7 @@
 
 from typing import Protocol
 
-from ...port.done_count import Report
+from ...nic.done_count import Report
 from ...port.node import Node
 from .. import costs, wire
 from ..pinned_region import PinnedRegion

@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from ....layouts.description import Description
-from ....layouts.trace import Activity, Kind
+from ....layouts.trace import BEGIN, END, Activity
 from ...kernel.process import Process
 from ...port.node import Node
 from ...port.port import Watch
@@ -26,7 +26,6 @@ from .places import Places
 
 __all__ = ["TcpChannel"]
 
-BEGIN, END = int(Kind.BEGIN), int(Kind.END)
 CHANNEL = int(Activity.CHANNEL)
 PORT = 7000
 """Where the first process of a node listens; the others at the next ones."""

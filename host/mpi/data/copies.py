@@ -3,13 +3,12 @@ time."""
 
 from collections.abc import Awaitable, Iterable, Sequence
 
-from ....layouts.trace import Activity, Kind
+from ....layouts.trace import BEGIN, END, Activity
 from ...kernel.process import Process
 
 __all__ = ["Piece", "Pieces", "copy", "cut", "gather", "queue_copy",
            "queue_traffic", "scatter", "total", "touch_for"]
 
-BEGIN, END = int(Kind.BEGIN), int(Kind.END)
 COPY = int(Activity.COPY)
 
 Piece = tuple[int, int]

@@ -8,14 +8,13 @@ kept; with 0 each use registers and deregisters.
 from collections import OrderedDict
 from dataclasses import dataclass
 
-from ....layouts.trace import Activity, Kind
+from ....layouts.trace import BEGIN, END, Activity
 from ...kernel.process import Process
 from ..costs import Prices
 from ..progress.channel import Channel, NoRoom
 
 __all__ = ["Region", "Registration"]
 
-BEGIN, END = int(Kind.BEGIN), int(Kind.END)
 REGISTER = int(Activity.REGISTER)
 
 

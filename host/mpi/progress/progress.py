@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, TypeVar
 
-from ....layouts.trace import Activity, Kind
+from ....layouts.trace import BEGIN, END, Activity
 from ...port.port import Port
 from ...port.suspension import NOTHING
 from ..collective.nonblocking import Task, aside
@@ -23,7 +23,6 @@ from .standstill import Standstill
 
 __all__ = ["Progress"]
 
-BEGIN, END = int(Kind.BEGIN), int(Kind.END)
 CHANNEL, WAITING = int(Activity.CHANNEL), int(Activity.WAITING)
 MOST = 2 * SHARE
 """Most packets that a look takes from a channel that is alone, as from two together."""

@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from ....layouts.trace import Activity, Kind
+from ....layouts.trace import BEGIN, END, Activity
 from ....layouts.via import Status
 from ..handles import WorkQueue
 from ..returns import VIP_RETURN
@@ -11,7 +11,6 @@ from .caller import Caller
 
 __all__ = ["Completing"]
 
-BEGIN, END = int(Kind.BEGIN), int(Kind.END)
 EMPTY_CHECK = int(Activity.EMPTY_CHECK)
 ERRORS = int(Status.ERRORS)
 SUCCESS, NOT_DONE = VIP_RETURN.SUCCESS, VIP_RETURN.NOT_DONE

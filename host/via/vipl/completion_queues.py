@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from ....layouts.trace import Activity, Kind
+from ....layouts.trace import BEGIN, END, Activity
 from ...port.port import Watch
 from ..attributes import MemAttributes
 from ..handles import Cq, Nic, Ptag, Ring, Vi
@@ -14,7 +14,6 @@ from .opening import MAX_CQ_ENTRIES
 
 __all__ = ["CompletionQueues"]
 
-BEGIN, END = int(Kind.BEGIN), int(Kind.END)
 EMPTY_CHECK, SEND_COMPLETE = int(Activity.EMPTY_CHECK), int(Activity.SEND_COMPLETE)
 RECEIVE_COMPLETE = int(Activity.RECEIVE_COMPLETE)
 

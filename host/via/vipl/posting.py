@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable
 
-from ....layouts.trace import Kind
+from ....layouts.trace import BEGIN, END
 from ...port.suspension import NOTHING
 from ..handles import WorkQueue
 from ..returns import VIP_RETURN
@@ -10,7 +10,6 @@ from .caller import Caller
 
 __all__ = ["Posting"]
 
-BEGIN, END = int(Kind.BEGIN), int(Kind.END)
 
 
 class Posting:

@@ -1,8 +1,8 @@
 """A count in host memory by which the NIC reports how many posted items are done."""
 
-from .costs import Path
-from .node import Node
-from .port import F_NOT_EQUAL
+from ..port.costs import Path
+from ..port.node import Node
+from ..port.port import F_NOT_EQUAL
 
 __all__ = ["Report"]
 
