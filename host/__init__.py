@@ -5,7 +5,8 @@ In the order in which to read:
 
 - :mod:`.runtime`: Runs host programs as coroutines, each time the target needs them
 - :mod:`.background`: The programs that layers have the runtime start beside those of the user
-- :mod:`.serving`: What an attention of one host port comes to
+- :mod:`.serving`: Serves one host port: takes its answers, resumes its program, and gives it the
+  next block
 - :mod:`.endpoint`: A side of an exchange of messages, as every layer offers it
 - :mod:`.port`: A node for its program: its port, its memory, and the costs of CPU work
 - :mod:`.kernel`: The operating system of a node: what the layers that enter a kernel have in common

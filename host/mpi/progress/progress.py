@@ -241,9 +241,9 @@ class Progress:
         await (self._marked(released) if self._port.marking else released)
 
     def _below(self, call: Awaitable[Result]) -> Awaitable[Result]:
-        """What ``call``, one of the channel's, gives; its time is marked. Where marks are not kept
-        nothing needs to stand in for the one at its end: before a poll comes another one, of a
-        channel's next call, of WAITING or of the end of the call of MPI."""
+        """Awaits ``call``, a method of the channel, and marks its time. Where marks are not kept,
+        only the mark at its begin is replaced, by rounding: the one at its end is always followed
+        by another mark before a poll."""
         port = self._port
         if port.marking:
             return self._marked(call)
