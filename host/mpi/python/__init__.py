@@ -22,8 +22,8 @@ In the order in which to read:
 - :mod:`.windows`: Windows: one-sided communication
 - :mod:`.futures`: mpi4py.futures: tasks for other ranks
 - :mod:`.environment`: Beginning, end, time
-- :mod:`.unsupported_classes`, :mod:`.unsupported_calls`: Classes and calls of mpi4py that nicbed does
-  not have
+- :mod:`.unsupported_classes`, :mod:`.unsupported_calls`: Classes and calls of mpi4py that nicbed
+  does not have
 - :mod:`.program`: A Python program as a host program
 - :mod:`.program_end`: How a program in Python ends
 - :mod:`.python_surroundings`: What of the Python process belongs to a rank's program while it runs
