@@ -9,8 +9,8 @@ In the order in which to read:
   next block
 - :mod:`.endpoint`: A side of an exchange of messages, as every layer offers it
 - :mod:`.port`: A node for its program: its port, its memory, and the costs of CPU work
-- :mod:`.kernel`: The operating system of a node: what the layers that enter a kernel have in common
-- :mod:`.nic`: What drives the NIC: rings, windows and registers, for the layers above
+- :mod:`.kernel`: The operating system of a node, as far as several layers enter it
+- :mod:`.nic`: Drivers of the NIC for the layers above: its rings, windows and registers
 - :mod:`.processor`: The NIC processor for host programs: loading firmware, queues to it and
   commands to it
 - :mod:`.raw`: Raw frames: the NIC by itself, without a protocol. A frame that is lost stays lost

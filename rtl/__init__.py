@@ -17,6 +17,6 @@ In the order in which to read:
   firmware drives
 - :mod:`.fabric`: Everything between the nodes' NICs
 - :mod:`.boards`: The target on an FPGA board
-- :mod:`.instances`: What a simulator makes instances of, so that one build serves any number of
-  nodes
+- :mod:`.instances`: The classes of which a simulator makes instances, so that one build serves any
+  number of nodes
 """

@@ -7,7 +7,7 @@ In the order in which to read:
 - :mod:`.lab`: A running simulator for experiments: runs programs and returns cycles, results and
   events
 - :mod:`.errors`: Errors that a user can cause: one line on stderr, an exit status, no traceback
-- :mod:`.defaults`: What is taken where nobody says otherwise
+- :mod:`.defaults`: Values that are taken where nobody says otherwise
 - :mod:`.testbed`: A testbed: a NIC description, the simulators that run it, and what is measured
   on it
 - :mod:`.store`: Keeps what has been measured by its content, so that nothing is measured twice

@@ -21,7 +21,7 @@ In the order in which to read:
 - :mod:`.status`: gm_status_t
 - :mod:`.layer`: The layer gm for the testbed
 - :mod:`.endpoint`: A side of an exchange over GM
-- :mod:`.costs`: What GM costs: every path of the library and of the driver as a sum of cost items
+- :mod:`.costs`: Prices GM: every path of the library and of the driver is a sum of cost items
 """
 
 from .events import GM_EVENT, Event

@@ -1,4 +1,4 @@
-"""The operating system of a node: what the layers that enter a kernel have in common.
+"""The operating system of a node, as far as several layers enter it.
 
 It knows no protocol. A layer's own part of the kernel is in the layer's folder.
 

@@ -15,15 +15,16 @@ In the order in which to read:
 - :mod:`.windows`: One-sided communication: windows, and what origins do to them
 - :mod:`.data`: The data of messages: datatypes, buffers, copies, memory, operations
 - :mod:`.progress`: Packets that go, packets that come, and the interface to what carries them
-- :mod:`.channels`: What carries the layer's packets: one file for each channel
-- :mod:`.info`, :mod:`.codes`: What programs say of objects, and add to MPI's errors
+- :mod:`.channels`: The channels that carry the layer's packets: one file for each
+- :mod:`.info`, :mod:`.codes`: Infos that programs give, and error classes and codes that they add
+  to MPI's
 - :mod:`.constants`: Constants of MPI, under its names
 - :mod:`.errors`: Errors of MPI: its classes, and the exception that a wrong call raises
 - :mod:`.sync`: Blocking calls: each rank on a stack of its own
 - :mod:`.python`: MPI for programs in Python, with mpi4py's names and blocking calls
 - :mod:`.c`: MPI for programs in C, compiled from their sources
 - :mod:`.layer`: The layer mpi for the testbed
-- :mod:`.costs`: What the layer costs: every path as a sum of cost items
+- :mod:`.costs`: Prices the layer: every path is a sum of cost items
 """
 
 from importlib import import_module

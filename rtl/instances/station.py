@@ -25,8 +25,8 @@ __all__ = ["Station"]
 
 
 class Station(wiring.Component):
-    """A :class:`Node` with its host memory and mailboxes, and of each of its NICs the fault
-    injector, the uplink and the downlink.
+    """A :class:`Node` with its host memory and mailboxes, and the fault injector, the uplink and
+    the downlink of each of its NICs.
 
     The network is cut at the switch: ``up.valid``, ``up.p`` and ``down.ready`` depend on registers
     alone, and what comes in by ``up.ready`` and ``down`` changes registers, events and ``busy``. So

@@ -1,4 +1,4 @@
-"""Joins what software reaches by PIO (registers, windows, pages) to the blocks that have it."""
+"""Joins the registers, windows and pages that software reaches by PIO to their blocks."""
 
 from typing import Protocol
 

@@ -1,4 +1,4 @@
-"""Evaluating only what has changed: a pass over the C++ that Verilator made of a model.
+"""Has a model evaluate only what has changed, by a pass over the C++ that Verilator made.
 
 Verilator evaluates all logic behind a clock at each of its edges. Most of that logic then computes
 what it computed before: of a node with a VI engine, weighted by the accesses in its statements,

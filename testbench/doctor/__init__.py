@@ -1,4 +1,4 @@
-"""``nicbed doctor``: whether nicbed works on this machine, and if not, what to do.
+"""``nicbed doctor``: tells whether nicbed works on this machine, and if not, what to do.
 
 In the order in which to read:
 

@@ -1,4 +1,4 @@
-"""Keeps what has been measured by its content, so that nothing is measured twice.
+"""Keeps results by the hash of their inputs, so that nothing is measured twice.
 
 In the order in which to read:
 

@@ -1,4 +1,4 @@
-"""Results in files, each under its key, whole or not there.
+"""Stores results in files, each under its key; a file is complete or does not exist.
 
 An entry is two lines of JSON: what the entry is, with the hash of the second line; and the
 document, with its keys in the order in which they were measured. Entries are written under another

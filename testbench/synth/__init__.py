@@ -1,4 +1,4 @@
-"""From a NIC description to a bitstream, and its area and timing.
+"""Turns a NIC description into a bitstream, and reports its area and timing.
 
 In the order in which to read:
 

@@ -1,4 +1,4 @@
-"""A testbed: a NIC description, the simulators that run it, and what is measured on it.
+"""A testbed: a NIC description, the simulators that run it, and the measurements on it.
 
 Everything that measures goes this way: scripts, notebooks and the command line.
 

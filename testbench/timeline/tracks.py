@@ -119,7 +119,7 @@ class Instant:
 
 @dataclass(frozen=True)
 class Count:
-    """From ``at`` ticks on, ``track`` counts ``value`` of ``unit``."""
+    """The value of counter ``track`` from ``at`` ticks on: ``value`` of ``unit``."""
 
     track: Track
     at: int

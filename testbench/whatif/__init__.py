@@ -1,4 +1,4 @@
-"""Answers what would be if a knob were another one: each halved, doubled and made free, one at a
+"""Answers what a change of a knob would do: each knob is halved, doubled and made free, one at a
 time.
 
 In the order in which to read:

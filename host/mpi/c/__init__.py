@@ -6,7 +6,8 @@ function of C to one of Python, which has the program's memory before it.
 
 In the order in which to read:
 
-- ``include/mpi.h``: What a program includes: all calls and constants of MPI 3.1, in parts
+- ``include/mpi.h``: The header that a program includes: all calls and constants of MPI 3.1, in
+  parts
 - :mod:`.header`: The calls and constants of mpi.h, and the definitions of its calls in C
 - ``runtime.c``: Beneath a program: its calls go to Python, its end does not end the process
 - ``libc.c``: Beneath a program: what the C library keeps for a process, each rank for itself

@@ -1,4 +1,4 @@
-"""Packets that go, packets that come, and the interface to what carries them.
+"""Packets out, packets in, and the interface to the channels.
 
 In the order in which to read:
 

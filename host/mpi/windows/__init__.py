@@ -1,4 +1,4 @@
-"""One-sided communication: windows, and what origins do to them.
+"""One-sided communication: windows, and the operations of origins on them.
 
 A window is memory of each process of a communicator that all of them reach. Where the channel has
 RDMA, an origin writes and reads contiguous memory of a target itself; all else are packets, which

@@ -47,7 +47,7 @@ INVALIDATE_CYCLES = 8
 
 
 class Vi:
-    """A VI: what the kernel agent laid down, its state, its queues, its connection."""
+    """A VI: its settings by the kernel agent, its state, its queues, its connection."""
 
     def __init__(self, number: int) -> None:
         self.number = number
