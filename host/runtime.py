@@ -1,4 +1,4 @@
-"""Runs host programs as coroutines, each time the target needs them."""
+"""Runs host programs as coroutines, whenever the target needs them."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any

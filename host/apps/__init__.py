@@ -1,5 +1,5 @@
 """Programs over Split-C: a matrix product and two sorts, as the studies of parallel machines ran
-them; and over MPI the NAS kernels.
+them; and the NAS kernels over MPI.
 
 A program over Split-C is a module. ``Program(node, given, parameters)`` is one process of it, with
 the ``procedures`` that others may run there; its ``run(sc, phases)`` returns the process's part of

@@ -29,8 +29,8 @@ class Frame(NamedTuple):
 
 
 class Frames(Driver):
-    """Frames of bytes to an address: the least that a NIC does. A frame that is lost stays lost,
-    and frames may overtake each other.
+    """Sends frames of bytes to an address and receives them: the least that a NIC does. A frame
+    that is lost stays lost, and frames may overtake each other.
 
     A node is called as the wire calls its NIC: ``node.address_on(peer)``.
 

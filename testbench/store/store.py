@@ -40,8 +40,8 @@ class Trouble(UserError):
 
 @dataclass(frozen=True)
 class Entry:
-    """An entry as it lies in the store: its file, its header, its bytes, and when it was last
-    used, in seconds of the system's clock."""
+    """An entry as it lies in the store: its file, its header, its bytes, and the time of its last
+    use, in seconds of the system's clock."""
 
     path: Path
     about: Mapping[str, Any]
