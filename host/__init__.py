@@ -3,11 +3,11 @@ port.
 
 In the order in which to read:
 
-- :mod:`.runtime`: Runs host programs as coroutines, each time the target needs them
-- :mod:`.background`: The programs that layers have the runtime start beside those of the user
+- :mod:`.runtime`: Runs host programs as coroutines, whenever the target needs them
+- :mod:`.background`: The programs of layers, which the runtime starts beside those of the user
 - :mod:`.serving`: Serves one host port: takes its answers, resumes its program, and gives it the
   next block
-- :mod:`.endpoint`: A side of an exchange of messages, as every layer offers it
+- :mod:`.endpoint`: One side of an exchange of messages, with the same interface on every layer
 - :mod:`.port`: A node for its program: its port, its memory, and the costs of CPU work
 - :mod:`.kernel`: The operating system of a node, as far as several layers enter it
 - :mod:`.nic`: Drivers of the NIC for the layers above: its rings, windows and registers

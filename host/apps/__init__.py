@@ -11,7 +11,7 @@ the number of data (knobs ``apps.*``).
 In the order in which to read:
 
 - :mod:`.phases`: Phases of a program, each computation or communication, marked in the trace
-- :mod:`.computing`: Charges computation, and polls meanwhile
+- :mod:`.computing`: Charges computation, and polls during it
 - :mod:`.data`: Seeded keys and matrices; numpy arrays in a node's memory
 - :mod:`.counts`: Counts that all processes exchange, so that each knows where its data belong
 - :mod:`.mm`: Matrix product by blocks, which are fetched while others are multiplied

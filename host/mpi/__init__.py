@@ -5,16 +5,16 @@ progress, which know no channel; and channels, which know no matching.
 
 In the order in which to read:
 
-- :mod:`.library`: The MPI library of one process: what its communicators and requests stand on
+- :mod:`.library`: The MPI library of one process, on which its communicators and requests are built
 - :mod:`.calls`: Calls of the library: their names, their marks in the trace, and counts of what
   they sent
 - :mod:`.communicators`: Groups, contexts, communicators and their attributes
 - :mod:`.point_to_point`: Sends and receives: requests, matching, short and long messages
 - :mod:`.collective`: Collective calls, also among neighbours, between groups, and begun only
-- :mod:`.topologies`: Topologies: how the processes of a communicator lie
-- :mod:`.windows`: One-sided communication: windows, and what origins do to them
+- :mod:`.topologies`: Topologies: the neighbours of the processes of a communicator
+- :mod:`.windows`: One-sided communication: windows, and the operations of origins on them
 - :mod:`.data`: The data of messages: datatypes, buffers, copies, memory, operations
-- :mod:`.progress`: Packets that go, packets that come, and the interface to what carries them
+- :mod:`.progress`: Packets out, packets in, and the interface to the channels
 - :mod:`.channels`: The channels that carry the layer's packets: one file for each
 - :mod:`.info`, :mod:`.codes`: Infos that programs give, and error classes and codes that they add
   to MPI's

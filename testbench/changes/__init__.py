@@ -18,7 +18,7 @@ In the order in which to read:
 - :mod:`.branches`: Finds what a cluster reads only in a branch: while the branch is not taken, it
   is no input
 - :mod:`.own`: Variables that only one cluster uses
-- :mod:`.rewrite`: The pass: clusters and what wakes them, written as C++
+- :mod:`.rewrite`: The pass: writes clusters, and the conditions that wake them, as C++
 
 C++ that is not of the forms known here is not touched: then the model is evaluated as Verilator has
 it, and the build says why.

@@ -7,7 +7,7 @@ In the order in which to read:
 - :mod:`.traffic`: The traffic of a run: frames of every length, reads and writes of registers
 - :mod:`.pair`: The design that is simulated: two NICs with the rules of their sockets
 - :mod:`.bench`: Two NICs in a simulator, cycle by cycle
-- :mod:`.nic_ports`: The ports of a NIC, and what was seen there
+- :mod:`.nic_ports`: The ports of a NIC, and the record of their transfers
 - :mod:`.host_port`: A node's host port, which executes programs and drivers
 - :mod:`.sides`: Host memory behind DMA ports, and links
 - :mod:`.inside`: In the simulator's process: runs the scenarios
