@@ -8,7 +8,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .host import am, fm, gm, mpi, mpl, rpc, smp, splitc, tcp, via
+    from .host import am, fm, gm, mpi, mpl, raw, rpc, smp, splitc, tcp, via
     from .host.am import Gam
     from .host.fm import Fm
     from .host.gm import Gm
@@ -43,10 +43,10 @@ __all__ = ["Access", "Description", "Driver", "Event", "FirmwareCrash", "Fm", "F
            "NicSide", "Node", "Options", "Plot", "Poll", "Port", "Process", "Program",
            "ProgramRun", "Register", "Result", "Run", "RunError", "Section", "Stuck", "Table",
            "Testbed", "TraceBlock", "Trials", "UserError", "Vipl", "Watch", "am", "bench", "cost",
-           "fm", "gm", "knobs", "load", "mpi", "mpl", "optimise", "perform", "rpc", "run_job",
-           "smp", "splitc", "structure", "sweep", "tcp", "timing", "via"]
+           "fm", "gm", "knobs", "load", "mpi", "mpl", "optimise", "perform", "raw", "rpc",
+           "run_job", "smp", "splitc", "structure", "sweep", "tcp", "timing", "via"]
 
-_MODULES = ("am", "fm", "gm", "mpi", "mpl", "rpc", "smp", "splitc", "tcp", "via")
+_MODULES = ("am", "fm", "gm", "mpi", "mpl", "raw", "rpc", "smp", "splitc", "tcp", "via")
 _FROM = {
     "host.am": ["Gam"],
     "host.fm": ["Fm"],

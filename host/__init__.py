@@ -3,12 +3,12 @@ port.
 
 In the order in which to read:
 
-- :mod:`.runtime`: Runs host programs as coroutines, each time the target needs them
-- :mod:`.background`: The programs that layers have the runtime start beside those of the user
-- :mod:`.endpoint`: A side of an exchange of messages, as every layer offers it
+- :mod:`.runtime`: Runs host programs as coroutines, whenever the target needs them
+- :mod:`.background`: The programs of layers, which the runtime starts beside those of the user
+- :mod:`.endpoint`: One side of an exchange of messages, with the same interface on every layer
 - :mod:`.port`: A node for its program: its port, its memory, and the costs of CPU work
-- :mod:`.kernel`: The operating system of a node: what the layers that enter a kernel have in common
-- :mod:`.nic`: What drives the NIC: rings, windows and registers, for the layers above
+- :mod:`.kernel`: The operating system of a node, as far as several layers enter it
+- :mod:`.nic`: Drivers of the NIC for the layers above: its rings, windows and registers
 - :mod:`.processor`: The NIC processor for host programs: loading firmware, queues to it and
   commands to it
 - :mod:`.raw`: Raw frames: the NIC by itself, without a protocol. A frame that is lost stays lost

@@ -1,4 +1,4 @@
-"""The programs that layers have the runtime start beside those of the user."""
+"""The programs of layers, which the runtime starts beside those of the user."""
 
 from collections.abc import Iterator
 from typing import NamedTuple

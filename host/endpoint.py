@@ -1,5 +1,5 @@
-"""A side of an exchange of messages, as every layer offers it: what benchmarks, and programs that
-are to run over any layer, talk to.
+"""One side of an exchange of messages, with the same interface on every layer. Benchmarks use it,
+and so may programs that should run over any layer.
 
 An :class:`Exchange` is what all sides know beforehand. An :class:`Endpoint` is one side of it: each
 layer has its own in ``host/<layer>/endpoint.py``, and says in class attributes what it can do.
@@ -33,7 +33,7 @@ class EndpointError(UserError):
 
 @dataclass(frozen=True)
 class Exchange:
-    """All sides of an exchange know this beforehand.
+    """The properties of an exchange that all its sides know beforehand.
 
     Attributes
     ----------

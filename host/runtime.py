@@ -1,4 +1,4 @@
-"""Runs host programs as coroutines, each time the target needs them."""
+"""Runs host programs as coroutines, whenever the target needs them."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -49,9 +49,10 @@ class Runtime:
     watch
         Knows whose programs run, to say so of one that spends no target time.
     servers
-        What serves each port. A back end may call it directly, in the order of the ports, where it
-        has the last answers at hand, and :meth:`attention` only where the run may end: at the
-        limit, at a crash, and behind a call whose result is negative; and at the first attention.
+        One function per port, which resumes its program. A back end that has the last answers at
+        hand may call these directly, in the order of the ports. It calls :meth:`attention` instead
+        at the first attention, at the limit, after a crash, and after a call whose result is
+        negative, because the run may end there.
     """
 
     def __init__(self, description: Description, mailbox: Mailbox, memories: Sequence[Memory],

@@ -13,8 +13,8 @@ In the order in which to read:
   index it is set
 - :mod:`.fabric`: The graph of switches: where each node is attached, the routes between nodes, and
   the buffers of the links
-- :mod:`.registers`: Register map of the NIC's PIO window: the one declaration that decode, host,
-  docs and C share
+- :mod:`.registers`: Register map of the NIC's PIO window: the single declaration for decode, host,
+  docs and C
 - :mod:`.rings`: Send ring descriptors and receive ring slots, in host memory
 - :mod:`.processor`: The NIC processor's side of the NIC: memory map, registers, doorbells, queues
   from the host

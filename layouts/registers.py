@@ -1,4 +1,4 @@
-"""Register map of the NIC's PIO window: the one declaration that decode, host, docs and C share.
+"""Register map of the NIC's PIO window: the single declaration for decode, host, docs and C.
 
 Registers are 64 bits wide and 8 bytes apart; PIO is 8 bytes at a time.
 """
@@ -36,8 +36,8 @@ class Access(StrEnum):
 
 @dataclass(frozen=True)
 class Register:
-    """A register: its width in bits, what software may do, and what it means. ``acts``: a write
-    does more than to change it, so that it may read as something else."""
+    """A register: its width in bits, what software may do, and what it means. ``acts``: a write has
+    a further effect, so the register may read as something else."""
 
     name: str
     offset: int

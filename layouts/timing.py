@@ -17,8 +17,9 @@ PROBABILITY_BITS = 24
 
 @dataclass(frozen=True)
 class TimingRegister:
-    """Register ``index`` holds knob ``name`` in ``width`` bits: of a text the place of its value
-    among ``choices``. ``holds``: the section's property that it holds in place of the knob."""
+    """Register ``index`` holds knob ``name`` in ``width`` bits. A text is held as the place of its
+    value among ``choices``. ``holds``: the section's property that it holds in place of the
+    knob."""
 
     index: int
     name: str

@@ -100,8 +100,8 @@ class Drop(IntEnum):
 
 
 class Event(NamedTuple):
-    """One event. ``node`` is a wire address: where nodes have one NIC each, the node's number. Of
-    OF_SWITCHES it is a switch, of OF_NODES a node."""
+    """One event. ``node`` is a wire address: where nodes have one NIC each, the node's number. For
+    a block of OF_SWITCHES it is a switch, for a block of OF_NODES a node."""
 
     cycle: int
     node: int

@@ -1,4 +1,4 @@
-"""Says numbers of things in a line."""
+"""Puts numbers of things into words."""
 
 __all__ = ["counted"]
 

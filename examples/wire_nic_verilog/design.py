@@ -13,9 +13,9 @@ class Knobs(Section):
     """The knobs of ``[wire_nic_verilog]``."""
 
     slots: int = structure(32, unit="entries", ge=4, le=1024,
-                           doc="slots of the receive ring, a power of two")
+                           doc="The receive ring has this many slots, a power of two.")
     gap: int = timing(4, ge=0, le=65535,
-                      doc="cycles that pass between one frame being read and the next one's turn")
+                      doc="The NIC waits this long after it has read a frame.")
 
 
 class WireNicVerilogDesign(NicDesign):

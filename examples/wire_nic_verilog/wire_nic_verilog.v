@@ -1,6 +1,6 @@
 // A queue of frames to send, and a ring of slots to receive into: the logic of wire_nic_verilog.
-// The registers are those of registers.py, the ports those of a NIC's socket (docs: NicSide), of
-// which a module needs to have only what it uses.
+// The registers are those of registers.py, the ports those of a NIC's socket, of which a module
+// needs to have only what it uses (nicbed's docs/reference/nic-ports.md lists them).
 module wire_nic_verilog #(
     parameter MTU = 1024,         // bytes of the longest frame
     parameter SLOTS = 32,         // slots of the ring, a power of two

@@ -1,5 +1,5 @@
 """Programs over Split-C: a matrix product and two sorts, as the studies of parallel machines ran
-them; and over MPI the NAS kernels.
+them; and the NAS kernels over MPI.
 
 A program over Split-C is a module. ``Program(node, given, parameters)`` is one process of it, with
 the ``procedures`` that others may run there; its ``run(sc, phases)`` returns the process's part of
@@ -11,7 +11,7 @@ the number of data (knobs ``apps.*``).
 In the order in which to read:
 
 - :mod:`.phases`: Phases of a program, each computation or communication, marked in the trace
-- :mod:`.computing`: Charges computation, and polls meanwhile
+- :mod:`.computing`: Charges computation, and polls during it
 - :mod:`.data`: Seeded keys and matrices; numpy arrays in a node's memory
 - :mod:`.counts`: Counts that all processes exchange, so that each knows where its data belong
 - :mod:`.mm`: Matrix product by blocks, which are fetched while others are multiplied

@@ -1,4 +1,4 @@
-"""Charges computation, and polls meanwhile."""
+"""Charges computation, and polls during it."""
 
 from ..splitc import SplitC
 

@@ -16,9 +16,9 @@ SMALL = 16
 
 
 class FmEndpoint(Endpoint):
-    """A message is one FM_send_4 up to 16 bytes, else as many frames as it needs; it is there with
-    its last frame. Where messages are counted beforehand, what has come is extracted after each
-    message sent."""
+    """A message of up to 16 bytes is one FM_send_4, a longer one as many frames as it needs; it is
+    complete with its last frame. Where messages are counted beforehand, what has come is extracted
+    after each message sent."""
 
     crowds = True
     lossy = True

@@ -1,4 +1,5 @@
-"""Packets of Fast Messages out of the receive ring and into the queue to the firmware."""
+"""Takes packets of Fast Messages out of the receive ring, and puts packets into the queue to the
+firmware."""
 
 import struct
 from typing import NamedTuple
@@ -52,7 +53,7 @@ class Packet(NamedTuple):
 
 
 class Frames:
-    """The ring, the queue, and how many packets each node is owed an answer for.
+    """The ring, the queue, and for each node the number of packets that it is owed an answer for.
 
     Attributes
     ----------

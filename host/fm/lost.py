@@ -1,5 +1,5 @@
-"""Counts beside the target the packets that the network has lost: nobody sends them again, and a
-program waits for them to its limit."""
+"""Counts the packets that the network has lost, outside the target. Nobody sends them again, so a
+program would wait for them until its limit."""
 
 from collections.abc import Callable
 from typing import NamedTuple

@@ -1,4 +1,4 @@
-"""Return to sender: how Fast Messages get along with what room there is.
+"""Return to sender: the flow control of Fast Messages.
 
 How it works
 ------------

@@ -10,7 +10,7 @@ In the order in which to read:
   NIC may access
 - :mod:`.sending`: gm_send_with_callback, gm_directed_send_with_callback, gm_resume_sending,
   gm_drop_sends; send tokens
-- :mod:`.buffers`: gm_provide_receive_buffer, and what a port accepts
+- :mod:`.buffers`: gm_provide_receive_buffer, and the messages that a port accepts
 - :mod:`.event_ring`: gm_receive, gm_blocking_receive, gm_unknown: the events of a port
 - :mod:`.commands`: Commands to the firmware, in a port's queue
 - :mod:`.caller`: The base of GM's parts: it knows their owner and checks the calls' arguments
@@ -21,7 +21,7 @@ In the order in which to read:
 - :mod:`.status`: gm_status_t
 - :mod:`.layer`: The layer gm for the testbed
 - :mod:`.endpoint`: A side of an exchange over GM
-- :mod:`.costs`: What GM costs: every path of the library and of the driver as a sum of cost items
+- :mod:`.costs`: Prices GM: every path of the library and of the driver is a sum of cost items
 """
 
 from .events import GM_EVENT, Event

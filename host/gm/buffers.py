@@ -1,4 +1,4 @@
-"""gm_provide_receive_buffer, and what a port accepts."""
+"""gm_provide_receive_buffer, and the messages that a port accepts."""
 
 from ...layouts.gm import COMMAND, COMMAND_END, CommandKind
 from ...layouts.trace import BEGIN, END, Activity

@@ -1,4 +1,4 @@
-"""The operating system of a node: what the layers that enter a kernel have in common.
+"""The operating system of a node, as far as several layers enter it.
 
 It knows no protocol. A layer's own part of the kernel is in the layer's folder.
 
@@ -6,10 +6,10 @@ In the order in which to read:
 
 - :mod:`.process`: A process: its virtual memory, scattered over a node's physical pages
 - :mod:`.page_frames`: The physical pages of a node, which its kernel gives to processes
-- :mod:`.timers`: Deadlines of a kernel's timers, and how a CPU waits for them
+- :mod:`.timers`: The deadlines of a kernel's timers, and the waits of a CPU for them
 - :mod:`.interrupts`: The interrupt line of a CPU, which the layers on several NICs may share
 - :mod:`.lock`: The kernel of a node whose CPUs share a NIC: one CPU at a time executes it
-- :mod:`.sleeping`: Giving up the CPU inside the kernel
+- :mod:`.sleeping`: Gives up the CPU inside the kernel
 - :mod:`.costs`: CPU costs of a kernel that several CPUs execute: paths, counted from a C
   implementation
 """

@@ -22,8 +22,8 @@ class Handler(NamedTuple):
 
 
 class Interrupts:
-    """The handlers of a CPU. The line of a CPU with several NICs says that one of them interrupts,
-    not which; so a layer that sees it has those of the others called, too."""
+    """The handlers of a CPU. If a CPU has several NICs, its line tells that one of them interrupts,
+    but not which. So a layer that sees the line has the handlers of the others called, too."""
 
     __slots__ = ("_handlers",)
 

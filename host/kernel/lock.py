@@ -148,8 +148,8 @@ class _Held(_Guarded):
 
 
 class Lock:
-    """A spin lock, and beside it in the same line a count that the last one in the kernel moves on
-    if there are news. A CPU that sleeps looks at it every IDLE cycles.
+    """A spin lock and, in the same line, a count that the last CPU in the kernel moves on if it has
+    news for others. A CPU that sleeps looks at it every IDLE cycles.
 
     The lock is in memory, and a store passes posted writes to the NIC. So a CPU that has written
     registers which belong together, or whose order counts, reads from the NIC before it leaves:

@@ -1,4 +1,4 @@
-"""Giving up the CPU inside the kernel."""
+"""Gives up the CPU inside the kernel."""
 
 from ...layouts.trace import BEGIN, END, Activity
 from ..port.port import Port

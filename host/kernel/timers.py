@@ -1,4 +1,4 @@
-"""Deadlines of a kernel's timers, and how a CPU waits for them."""
+"""The deadlines of a kernel's timers, and the waits of a CPU for them."""
 
 from collections.abc import Awaitable, Callable
 

@@ -5,25 +5,26 @@ progress, which know no channel; and channels, which know no matching.
 
 In the order in which to read:
 
-- :mod:`.library`: The MPI library of one process: what its communicators and requests stand on
+- :mod:`.library`: The MPI library of one process, on which its communicators and requests are built
 - :mod:`.calls`: Calls of the library: their names, their marks in the trace, and counts of what
   they sent
 - :mod:`.communicators`: Groups, contexts, communicators and their attributes
 - :mod:`.point_to_point`: Sends and receives: requests, matching, short and long messages
 - :mod:`.collective`: Collective calls, also among neighbours, between groups, and begun only
-- :mod:`.topologies`: Topologies: how the processes of a communicator lie
-- :mod:`.windows`: One-sided communication: windows, and what origins do to them
+- :mod:`.topologies`: Topologies: the neighbours of the processes of a communicator
+- :mod:`.windows`: One-sided communication: windows, and the operations of origins on them
 - :mod:`.data`: The data of messages: datatypes, buffers, copies, memory, operations
-- :mod:`.progress`: Packets that go, packets that come, and the interface to what carries them
-- :mod:`.channels`: What carries the layer's packets: one file for each channel
-- :mod:`.info`, :mod:`.codes`: What programs say of objects, and add to MPI's errors
+- :mod:`.progress`: Packets out, packets in, and the interface to the channels
+- :mod:`.channels`: The channels that carry the layer's packets: one file for each
+- :mod:`.info`, :mod:`.codes`: Infos that programs give, and error classes and codes that they add
+  to MPI's
 - :mod:`.constants`: Constants of MPI, under its names
 - :mod:`.errors`: Errors of MPI: its classes, and the exception that a wrong call raises
 - :mod:`.sync`: Blocking calls: each rank on a stack of its own
 - :mod:`.python`: MPI for programs in Python, with mpi4py's names and blocking calls
 - :mod:`.c`: MPI for programs in C, compiled from their sources
 - :mod:`.layer`: The layer mpi for the testbed
-- :mod:`.costs`: What the layer costs: every path as a sum of cost items
+- :mod:`.costs`: Prices the layer: every path is a sum of cost items
 """
 
 from importlib import import_module

@@ -1,4 +1,4 @@
-"""Info: texts by name that a program may give, and that nothing here needs."""
+"""Info: texts by name that a program may give, and that have no effect here."""
 
 from .errors import ErrorClass, MpiError
 

@@ -1,4 +1,4 @@
-"""The MPI library of one process: what its communicators and requests stand on."""
+"""The MPI library of one process, on which its communicators and requests are built."""
 
 import itertools
 from collections.abc import AsyncIterator, Awaitable, Collection, Sequence

@@ -7,7 +7,8 @@ In the order in which to read:
 
 - :mod:`.costs`: CPU costs of MPL: what each call and handler adds to Active Messages
 - :mod:`.matching`: Messages by source and type: posted receives, and messages nobody asked for yet
-- :mod:`.peers`: Keeps a node's state of another one: the order of messages, and its eager buffers
+- :mod:`.peers`: Keeps a node's state about another node: the order of messages, and its eager
+  buffers
 - :mod:`.mpl`: MPL on one node: the public calls
 - :mod:`.layer`: The layer mpl for the testbed
 - :mod:`.endpoint`: A side of an exchange over MPL: mp_send, and mp_brecv in a row

@@ -1,4 +1,4 @@
-"""Keeps a node's state of another one: the order of messages, and its eager buffers."""
+"""Keeps a node's state about another node: the order of messages, and its eager buffers."""
 
 from .matching import Envelope
 

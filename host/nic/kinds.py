@@ -12,14 +12,14 @@ __all__ = ["Driver", "Frame", "Frames", "Queues", "Rings", "VirtualInterfaces", 
 
 
 class Driver:
-    """Drives the NIC of ``node``: what the layers above it use."""
+    """Drives the NIC of ``node`` for the layers above it."""
 
     def __init__(self, node: Node) -> None:
         self.node = node
 
 
 class Frame(NamedTuple):
-    """A frame that has come: from whom, where its bytes are in host memory, how many they are, and
+    """A frame that has come: its source, the address and number of its bytes in host memory, and
     its trace number."""
 
     source: int
@@ -29,8 +29,8 @@ class Frame(NamedTuple):
 
 
 class Frames(Driver):
-    """Frames of bytes to an address: the least that a NIC does. A frame that is lost stays lost,
-    and frames may overtake each other.
+    """Sends frames of bytes to an address and receives them: the least that a NIC does. A frame
+    that is lost stays lost, and frames may overtake each other.
 
     A node is called as the wire calls its NIC: ``node.address_on(peer)``.
 

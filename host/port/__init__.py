@@ -10,7 +10,7 @@ In the order in which to read:
   gives it the next block
 - :mod:`.running`: The port of whichever CPU runs: for code that several CPUs of a node execute,
   such as a kernel's
-- :mod:`.suspension`: The objects that the awaits of a host program end in
+- :mod:`.suspension`: Awaitables that suspend a host program
 - :mod:`.costs`: The CPU cost model: named items, each a number of CPU cycles, and the paths made of
   them
 - :mod:`.prices`: The paths of a layer as a CPU charges them

@@ -1,4 +1,4 @@
-"""The objects that the awaits of a host program end in."""
+"""Awaitables that suspend a host program."""
 
 import types
 from collections.abc import Awaitable, Generator

@@ -16,8 +16,8 @@ ANSWER = b"\1".ljust(8, b"\0")
 
 
 class RawEndpoint(Endpoint):
-    """A message is as many frames as it needs, and there when so many have come from its sender.
-    While the NIC has no room for a frame, those that come are taken."""
+    """A message is as many frames as it needs, and complete when that many have come from its
+    sender. While the NIC has no room for a frame, arriving frames are taken."""
 
     crowds = True
     lossy = True

@@ -1,4 +1,4 @@
-"""Locks in shared memory: one that all spin on, and one with a queue."""
+"""Locks in shared memory: one that all CPUs spin on, and one with a queue."""
 
 from ..port.node import Node
 from . import costs

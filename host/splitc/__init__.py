@@ -9,8 +9,7 @@ In the order in which to read:
 - :mod:`.costs`: CPU costs of Split-C: what each call and handler adds to Active Messages
 - :mod:`.statistics`: Counts of messages and bytes, by kind
 - :mod:`.process`: The base of all parts: the process, its Active Messages, pointers checked
-- :mod:`.counting`: Counts what is under way: accesses without an answer, stored bytes sent and
-  received
+- :mod:`.counting`: Counts accesses that have no answer yet, and stored bytes sent and received
 - :mod:`.words`: Accesses to words: read and write, get and put, store
 - :mod:`.bulk`: Accesses to bytes in bulk
 - :mod:`.procedures`: Procedures run at another process: atomic, and stores to a procedure

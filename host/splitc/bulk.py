@@ -17,7 +17,7 @@ AWAITED, SPLIT_PHASE = 0, 1
 
 
 class Bulk:
-    """Copies bytes between this process's memory and that of any."""
+    """Copies bytes between this process's memory and that of any process."""
 
     __slots__ = ("_process", "_counting", "_arrived", "_h_got", "_h_put", "_h_stored", "_h_done",
                  "_c_bulk", "_c_copy", "_c_counted")

@@ -1,4 +1,4 @@
-"""Counts what is under way: accesses without an answer, stored bytes sent and received."""
+"""Counts accesses that have no answer yet, and stored bytes sent and received."""
 
 from .process import Process, SplitCError
 

@@ -18,8 +18,8 @@ Procedure = Callable[..., Any]
 
 
 class Procedures:
-    """The procedures of a process, given in the same order on all. ``sc`` is what each gets
-    first."""
+    """The procedures of a process, given in the same order on all. ``sc`` is the first argument of
+    each."""
 
     __slots__ = ("_process", "_counting", "_sc", "_atomic", "_stored", "_h_answer", "_answer",
                  "_c_procedure", "_c_remote", "_c_awaited", "_c_counted")

@@ -9,7 +9,7 @@ In the order in which to read:
   no simulator
 - :mod:`.layer`: The layer tcp for the testbed
 - :mod:`.endpoint`: A side of an exchange over TCP: a connection between nodes 0 and 1
-- :mod:`.costs`: What the kernel's path costs: each part as a sum of cost items
+- :mod:`.costs`: Prices the kernel's path: each part is a sum of cost items
 - :mod:`.errors`: Errors of sockets, under the names that the field has for them
 """
 

@@ -21,7 +21,7 @@ In the order in which to read:
 - :mod:`.regions`: Registered memory: handles that are never reused, and places in the NIC's table
 - :mod:`.attributes`: Attributes of NICs, memory and VIs, and network addresses
 - :mod:`.returns`: Return codes of VIPL, and the asynchronous errors, under their own names
-- :mod:`.descriptors`: Building descriptors in a process's memory, and reading them back
+- :mod:`.descriptors`: Builds descriptors in a process's memory, and reads them back
 - :mod:`.costs`: CPU costs of VIPL: every path of the library and of the kernel agent as a sum of
   cost items
 - :mod:`.layer`: The layer via for the testbed

@@ -1,4 +1,4 @@
-"""Building descriptors in a process's memory, and reading them back.
+"""Builds descriptors in a process's memory, and reads them back.
 
 The builders stand for the consumer's own code before it posts: they charge the stores. A descriptor
 may be posted again without changes.
@@ -112,8 +112,8 @@ async def build(process: Process, va: int, segments: Sequence[Segment], *, contr
 
 
 class Single:
-    """A send descriptor at ``va`` of one segment: the beginning of the buffer at ``buffer``. For
-    one that is built again and again; its place in memory is found once."""
+    """A send descriptor at ``va`` of one segment: the beginning of the buffer at ``buffer``. Use it
+    for a descriptor that is built again and again; its place in memory is found once."""
 
     __slots__ = ("va", "buffer", "handle", "_at", "_port", "_price", "_write")
 

@@ -137,8 +137,8 @@ class Provider(Protocol):
 
     def found(self) -> int | None:
         """Returns what the check that was just awaited has found: the Status (layouts.via.STATUS),
-        or None. It is no result of the check, so that to wait for a check can be to wait for the
-        port's block, and no coroutine."""
+        or None. It is separate from :meth:`check` so that a check needs no coroutine of its own:
+        the caller awaits the port's block directly."""
         ...
 
     def take(self, queue: WorkQueue) -> Awaitable[None]:

@@ -1,5 +1,5 @@
 """A process with VIPL open, registered memory, descriptors, VIs connected to the peer's, and the
-three ways to receive: for endpoints and benchmarks."""
+three ways to receive; endpoints and benchmarks use it."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""The knobs that there are: those that are declared here, and those of objects from outside."""
+"""All known knobs: those that are declared here, and those of objects from outside."""
 
 from collections.abc import Iterable, Mapping
 from functools import lru_cache

@@ -18,8 +18,8 @@ one."""
 
 @dataclass(frozen=True)
 class At:
-    """Of an annotated text: the name or path of an object at ``door``, or one of ``also``. A value
-    of an object from outside is a :class:`~nicbed.layouts.doors.Named`: as a text its name alone.
+    """Marks a text as the name or path of an object at ``door``, or as one of ``also``. A value of
+    an object from outside is a :class:`~nicbed.layouts.doors.Named`: as a text its name alone.
     """
 
     door: Door[Any]

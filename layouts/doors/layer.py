@@ -25,7 +25,7 @@ def _itself(description: "Description") -> "Description":
 
 @dataclass(frozen=True)
 class Layer:
-    """A communication layer: what the testbed has to know of it, all in one place.
+    """A communication layer: everything that the testbed must know of it, in one place.
 
     Objects of host programs are given as strings ``"module:name"``, which are imported when they
     are first needed, or as the objects themselves.

@@ -20,7 +20,7 @@ __all__ = ["NicDesign"]
 
 
 class NicDesign:
-    """A NIC, by its name in ``nic.design``. A design of one's own is a subclass, of which a door
+    """A NIC, by its name in ``nic.design``. A design of your own is a subclass, of which a door
     makes an object without arguments.
 
     Attributes

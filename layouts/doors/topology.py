@@ -10,8 +10,8 @@ __all__ = ["Topology"]
 
 
 class Topology:
-    """A kind of fabric, by its name in ``fabric.topology``. One's own is a subclass, of which a
-    door makes an object without arguments.
+    """A kind of fabric, by its name in ``fabric.topology``. A topology of your own is a subclass,
+    of which a door makes an object without arguments.
 
     Attributes
     ----------

@@ -10,7 +10,7 @@ __all__ = ["TraceBlock", "block_numbers"]
 
 @dataclass(frozen=True)
 class TraceBlock:
-    """A block that emits events: those of its own that a NIC design declares.
+    """A block that emits events, as a NIC design declares it.
 
     Attributes
     ----------

@@ -12,7 +12,7 @@ __all__ = ["CHAIN", "Chain", "chain"]
 
 
 class Chain(Topology):
-    """Switches in a row, a trunk between neighbours: :func:`chain` by the knobs of fabric."""
+    """Switches in a row with a trunk between neighbours: :func:`chain` by the knobs of fabric."""
 
     name = "chain"
     title = "switches in a row, a trunk between neighbours"

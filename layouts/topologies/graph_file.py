@@ -23,7 +23,7 @@ _PAIR = re.compile(r"(\d+)-(\d+)")
 
 
 class GraphFile(Topology):
-    """The graph that a file has.
+    """A graph from a file.
 
     ``places`` says where each wire address is, in their order: ``"0.3"`` is port 3 of switch 0.
     ``trunks`` joins ports by a link each way: ``"0.7-1.0"``. ``routes``, a table, gives a way that

@@ -1,4 +1,4 @@
-"""A mesh: a switch a node, in rows and columns."""
+"""A mesh: a switch for each node, in rows and columns."""
 
 from typing import TYPE_CHECKING
 
@@ -12,7 +12,7 @@ __all__ = ["MESH", "Mesh", "mesh"]
 
 
 class Mesh(Topology):
-    """A switch a node, in rows and columns: :func:`mesh` by the knobs of fabric."""
+    """A switch for each node, in rows and columns: :func:`mesh` by the knobs of fabric."""
 
     name = "mesh"
     title = "a switch a node, in rows and columns"

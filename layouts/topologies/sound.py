@@ -1,4 +1,4 @@
-"""Checks a graph of switches: every node reaches every other one, and no packets wait for each
+"""Checks a graph of switches: every node reaches every other node, and packets never wait for each
 other in a circle."""
 
 from collections.abc import Iterator

@@ -4,8 +4,8 @@ In the order in which to read:
 
 - :mod:`.burst`: Bursts: the interface between an initiator (host port, DMA engine) and a target
   (bus, memory)
-- :mod:`.write_bursts`: A run of words to host memory, burst after burst: the states that DMA
-  engines have in common
+- :mod:`.write_bursts`: Writes a run of words to host memory, burst after burst: the states that DMA
+  engines share
 - :mod:`.burst_share`: Two initiators of bursts behind one port
 - :mod:`.pio`: Accesses of the host bus to the NIC's registers and FIFO windows: one 8-byte access
   in each beat

@@ -44,7 +44,8 @@ class BurstWord(data.Struct):
 
 
 class Burst(wiring.Signature):
-    """An initiator's side of bursts of ``width`` bytes a beat, ``tags`` of which are under way.
+    """The initiator's side of bursts of ``width`` bytes a beat; up to ``tags`` bursts are under
+    way.
 
     The initiator offers ``request``; once it is taken it gives ``beats`` write words, or takes
     ``beats`` read words, in order. ``done`` is high for the one cycle after which the burst is

@@ -26,7 +26,7 @@ last cycle of a beat that asked for an answer; a read's ``data`` is valid in tha
 
 
 class Bus(wiring.Component):
-    """One transaction at a time, granted round-robin among host ports and DMA engines.
+    """Carries out one transaction at a time, granted round-robin among host ports and DMA engines.
 
     Durations, from the cycle of the grant (the first in which the bus is free and the initiator
     asks) to the last cycle, both counted, each of which the bus is held:

@@ -39,7 +39,7 @@ class NicBeat(data.Struct):
 
 
 class PostedBuffer(wiring.Component):
-    """First in, first out; ``depth`` beats.
+    """A first-in first-out buffer of ``depth`` beats.
 
     Latency: a beat is offered in the cycle after it was taken. Throughput: 1 beat a cycle.
     Back-pressure: ``i`` is ready while there is room; room made in a cycle counts from the next.

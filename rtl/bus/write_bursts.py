@@ -1,4 +1,4 @@
-"""A run of words to host memory, burst after burst: the states that DMA engines have in common."""
+"""Writes a run of words to host memory, burst after burst: the states that DMA engines share."""
 
 from collections.abc import Callable
 

@@ -18,7 +18,8 @@ __all__ = ["Link"]
 
 
 class Link(wiring.Component):
-    """Carries flits at ``link.bytes_per_cycle``, ``link.latency`` cycles far, under credits.
+    """Carries flits at ``link.bytes_per_cycle`` with a delay of ``link.latency`` cycles, under
+    credits.
 
     A flit of ``size`` bytes occupies the wire for size / rate cycles. This is exact over a run: the
     rest of a flit's last cycle goes to the next flit if one is waiting. A credit stands for the

@@ -25,8 +25,8 @@ __all__ = ["Station"]
 
 
 class Station(wiring.Component):
-    """A :class:`Node` with its host memory and mailboxes, and of each of its NICs the fault
-    injector, the uplink and the downlink.
+    """A :class:`Node` with its host memory and mailboxes, and the fault injector, the uplink and
+    the downlink of each of its NICs.
 
     The network is cut at the switch: ``up.valid``, ``up.p`` and ``down.ready`` depend on registers
     alone, and what comes in by ``up.ready`` and ``down`` changes registers, events and ``busy``. So
@@ -58,8 +58,8 @@ class Station(wiring.Component):
     up : ``Out(FlitStream)``, down : ``In(FlitStream)``, one of each a NIC
         To the switch and from it.
     cpus : ``In(4)``
-        Only where more than one is built: how many host ports there are. To those beyond no block
-        is given, and nothing waits for them. Constant outside reset.
+        Only where more than one is built: how many host ports are in use. The others get no block,
+        and nothing waits for them. Constant outside reset.
     go : ``In(ports)``, port{p}_count : ``In(3)``, port{p}_entries : ``In``,
     port{p}_answers : ``Out``
         Blocks of the host ports, as of :class:`Target`.
@@ -70,9 +70,9 @@ class Station(wiring.Component):
     waiting : ``Out(ports)``, needs : ``Out(1)``
         Host ports that wait for a block; whether one needs its program.
     busy : ``Out(1)``, idle : ``Out(1)``, distance : ``Out(32)``
-        Something is under way behind the host ports; nothing happens before a flit or a deadline,
-        host ports that spin not counted; cycles from this one to that in which the first host port
-        acts, all ones for never.
+        Whether something is under way behind the host ports; whether nothing happens before a flit
+        or a deadline, host ports that spin not counted; cycles until the first host port acts, all
+        ones if none will.
     crashed : ``Out(1)``, crash : ``Out(32 * CRASH_WORDS)``
         As of :class:`Node`.
 

@@ -1,12 +1,12 @@
-"""The network interface: registers, FIFOs, rings, and what lies between them and the link.
+"""The network interface: registers, FIFOs, rings, and the way to the link.
 
 In the order in which to read:
 
 - :mod:`.nic`: The network interface: registers, send and receive FIFOs with their windows and DMA
   engines
-- :mod:`.attachment`: The slot of the NIC for what is attached to it: a VI engine, a processor
-- :mod:`.pio_map`: Joins what software reaches by PIO (registers, windows, pages) to the blocks that
-  have it
+- :mod:`.attachment`: The NIC's slot for an attachment: a VI engine or a processor
+- :mod:`.pio_map`: Joins the registers, windows and pages that software reaches by PIO to their
+  blocks
 - :mod:`.crc`: CRC-32 of a packet: appended by the sender, checked and stripped by the receiver
 - :mod:`.packet_merge`: Joins streams of packets into one, a whole packet at a time
 - :mod:`.protocol_split`: Splits received packets by protocol

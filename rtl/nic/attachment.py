@@ -1,4 +1,4 @@
-"""The slot of the NIC for what is attached to it: a VI engine, a processor."""
+"""The NIC's slot for an attachment: a VI engine or a processor."""
 
 from typing import ClassVar
 
@@ -49,8 +49,8 @@ takes a line of it for writing, on the memory bus. No bytes: nothing is watched.
 
 
 class Attachment(wiring.Component):
-    """Base of what is attached to the NIC beside its rings: it has packets, registers, windows and
-    pages of its own.
+    """Base of an attachment: a block of the NIC beside its rings that has packets, registers,
+    windows and pages of its own.
 
     A subclass sets the class attributes and elaborates.
 

@@ -15,7 +15,7 @@ _COVERED = ~HEADER.mask("route") & (1 << 64) - 1
 
 
 class CrcAppend(wiring.Component):
-    """Sends a packet on, and its CRC-32 behind it as a further, last flit of 4 bytes.
+    """Passes each packet on and appends its CRC-32 as a last flit of 4 bytes.
 
     The CRC is Ethernet's (as ``zlib.crc32``) over the packet's 8-byte words, little-endian, the
     header's route as zero and the last word filled up with zero bytes. Bytes beyond a flit's

@@ -32,7 +32,7 @@ def _attachment(description: "Description") -> "type[Attachment] | None":
 
 
 class Rings(NicDesign):
-    """The NIC of which the knobs are those of the sections nic, via and processor."""
+    """The NIC that comes with nicbed. Its knobs are the sections nic, via and processor."""
 
     name = "rings"
     title = "send and receive rings and windows; a VI engine or a processor beside them"

@@ -12,7 +12,7 @@ __all__ = ["PacketMerge"]
 
 
 class PacketMerge(wiring.Component):
-    """Passes packets of ``inputs`` streams on, round robin.
+    """Passes the packets of ``inputs`` streams on, round robin.
 
     Latency: none (combinational). Throughput: 1 flit a cycle. Back-pressure: ``o`` stalls the
     packet that is being sent, and that the others. Reset: between packets, input 0 is asked first.

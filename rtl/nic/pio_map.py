@@ -1,4 +1,4 @@
-"""Joins what software reaches by PIO (registers, windows, pages) to the blocks that have it."""
+"""Joins the registers, windows and pages that software reaches by PIO to their blocks."""
 
 from typing import Protocol
 
@@ -135,9 +135,10 @@ class PioMap:
                 m.d.sync += posted.eq(value)
 
     def receive_ring(self, dma: ReceiveDma) -> None:
-        """The receive ring's registers. Counts of several CPUs may arrive in any order, so they
-        only move on. A count may be ahead of those filled, as a CPU sees a completion word before
-        the NIC knows that it has landed: then fewer than none are left."""
+        """Joins the receive ring's registers. Counts of several CPUs may arrive in any order, so
+        a smaller one than the last is ignored. The host may count a slot before the NIC has
+        counted it as filled, because a CPU sees the completion word before the NIC knows that it
+        has landed: the difference can be negative for a moment."""
         m, file, pio, registers = self._m, self._file, self._pio, dma.registers
         values = file.values
         taken = Signal(16)

@@ -11,7 +11,7 @@ __all__ = ["ProtocolSplit"]
 
 
 class ProtocolSplit(wiring.Component):
-    """Packets of one protocol go one way, all others another.
+    """Sends packets of one protocol one way, and all others the other way.
 
     Latency: none (combinational). Throughput: 1 word a cycle. Back-pressure: a packet that is not
     taken holds up those behind it, whichever way they go. Reset: between packets.

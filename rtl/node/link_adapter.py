@@ -11,7 +11,7 @@ __all__ = ["LinkAdapter"]
 
 
 class LinkAdapter(wiring.Component):
-    """Cuts flits of ``width`` bytes into flits of 8, and joins flits of 8 to such ones.
+    """Cuts flits of ``width`` bytes into flits of 8 bytes, and joins flits of 8 bytes to wide ones.
 
     A flit that is sent takes a cycle for each 8 bytes of its ``size``; one that is received is
     handed over with its last 8 bytes, or earlier if its packet ends. Bytes beyond ``size`` are 0.

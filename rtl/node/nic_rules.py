@@ -47,7 +47,7 @@ def watched(signature: wiring.Signature) -> wiring.Signature:
 
 
 class NicRules(wiring.Component):
-    """Looks on at the socket of a NIC and says which rule is broken, in the cycle in which it is.
+    """Watches the socket of a NIC and reports each broken rule in the cycle in which it is broken.
 
     Latency: none. In a simulation, look at ``broken``; in a proof, assert that it is 0. What its
     node owes the NIC is not looked at.

@@ -1,4 +1,4 @@
-"""The socket of a node for a network interface: all that a node knows of one."""
+"""The socket of a node for a network interface: all that a node knows of it."""
 
 from amaranth.hdl import Shape
 from amaranth.lib import data, wiring

@@ -1,4 +1,4 @@
-"""A NIC in Verilog: a component around a module of a user's own."""
+"""A NIC in Verilog: a component around a user's module."""
 
 import re
 import subprocess
@@ -29,7 +29,8 @@ _ENABLE = FlatPort(CLOCK_ENABLE, 1, True, True)
 
 
 class VerilogError(UserError):
-    """The module is not a NIC of that side. ``lines``: what is wrong, one line for each port."""
+    """The module's ports are not those of the socket. ``lines``: what is wrong, one line for each
+    port."""
 
     def __init__(self, lines: Sequence[str]) -> None:
         super().__init__(lines[0])

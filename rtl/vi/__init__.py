@@ -10,7 +10,7 @@ In the order in which to read:
 - :mod:`.event_queue`: Events that wait for the kernel agent
 - :mod:`.records`: A record for every VI, in block memory
 - :mod:`.work_queues`: Doorbells, work queues and the scheduler, which gives the VIs their turns
-- :mod:`.descriptors`: Descriptors in the consumer's memory, read by both sides
+- :mod:`.descriptors`: Descriptors in the consumer's memory, for the send and the receive side
 - :mod:`.send`: The send side: from a work queue's turn to packets, and the handling of answers
 - :mod:`.receive`: The receive side: from packets to bytes in memory and completed descriptors
 - :mod:`.translate`: Translation of a virtual address and a memory handle to a physical address, or

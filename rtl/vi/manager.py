@@ -29,8 +29,8 @@ BREAKS = 16
 
 
 class Manager(wiring.Component):
-    """Changes the state of VIs, which no other block does, and informs the other blocks; does one
-    thing after the other.
+    """Changes the state of VIs and informs the other blocks, one step after the other. No other
+    block changes a VI's state.
 
     Commands (layouts.via.ViCommand), each done when ``busy`` falls to 0. In a state that is not
     listed, or for a VI of number ``vis`` or above, a command does nothing:

@@ -1,4 +1,4 @@
-"""Programs over Split-C and over MPI: which there are, their runs and their reports.
+"""Programs over Split-C and over MPI: their list, their runs and their reports.
 
 In the order in which to read:
 

@@ -2,9 +2,9 @@
 
 In the order in which to read:
 
-- :mod:`.job`: A job: a function, the description that it runs on, and what the run needs besides
-- :mod:`.session`: From the command line's process to the simulator's and back: a job in, its result
-  out
+- :mod:`.job`: A job: a function, the description that it runs on, and the options of the run
+- :mod:`.session`: Carries a job from the command line's process to the simulator's, and its result
+  back
 - :mod:`.entry`: In the process of a back end: executes a job and stores its result
 - :mod:`.backend`: The protocol by which :class:`~nicbed.testbench.lab.Lab` uses a back end
 - :mod:`.switches`: Settings of a target for one run, made while it is in reset

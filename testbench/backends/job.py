@@ -1,4 +1,4 @@
-"""A job: a function, the description that it runs on, and what the run needs besides."""
+"""A job: a function, the description that it runs on, and the options of the run."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field

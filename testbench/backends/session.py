@@ -1,4 +1,4 @@
-"""From the command line's process to the simulator's and back: a job in, its result out."""
+"""Carries a job from the command line's process to the simulator's, and its result back."""
 
 import json
 import os

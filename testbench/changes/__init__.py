@@ -1,4 +1,4 @@
-"""Evaluating only what has changed: a pass over the C++ that Verilator made of a model.
+"""Has a model evaluate only what has changed, by a pass over the C++ that Verilator made.
 
 Verilator evaluates all logic behind a clock at each of its edges. Most of that logic then computes
 what it computed before: of a node with a VI engine, weighted by the accesses in its statements,
@@ -18,7 +18,7 @@ In the order in which to read:
 - :mod:`.branches`: Finds what a cluster reads only in a branch: while the branch is not taken, it
   is no input
 - :mod:`.own`: Variables that only one cluster uses
-- :mod:`.rewrite`: The pass: clusters and what wakes them, written as C++
+- :mod:`.rewrite`: The pass: writes clusters, and the conditions that wake them, as C++
 
 C++ that is not of the forms known here is not touched: then the model is evaluated as Verilator has
 it, and the build says why.

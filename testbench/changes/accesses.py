@@ -57,7 +57,7 @@ _SLICE = re.compile(r"\s*\(\((?:0x[0-9a-f]+|\d+)U(?:LL)? & (?:\([CSIQ]Data\)\()?
 
 @dataclass
 class Statement:
-    """A statement, and what it accesses.
+    """A statement and its accesses.
 
     ``reads``: keys whose earlier value may matter to it. ``writes``: all keys that it may write, in
     their order; ``sets``: those of them that it writes whatever happens. ``locals``: variables of

@@ -1,4 +1,4 @@
-"""Variables that are of one cluster's function."""
+"""Makes variables that only one cluster uses local to that cluster's function."""
 
 from collections.abc import Iterable
 

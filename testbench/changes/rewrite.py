@@ -1,4 +1,4 @@
-"""The pass: clusters and what wakes them, written as C++."""
+"""The pass: writes clusters, and the conditions that wake them, as C++."""
 
 import os
 import re

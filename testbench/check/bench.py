@@ -1,4 +1,4 @@
-"""Two NICs in a simulator, cycle by cycle: what comes in is set, what goes out is looked at."""
+"""Two NICs in a simulator, cycle by cycle: their inputs are set and their outputs observed."""
 
 from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
@@ -36,7 +36,7 @@ class Broken:
 
 @dataclass(frozen=True)
 class How:
-    """Circumstances of a run.
+    """The circumstances of a run.
 
     Attributes
     ----------
@@ -67,8 +67,8 @@ class How:
 
 @dataclass
 class Outcome:
-    """Of a run: the rules that were broken, how many cycles it took, all transfers, and by port how
-    many there were, with the cycles of the first and the last."""
+    """The outcome of a run: the broken rules, the cycles that it took, all transfers, and for each
+    port their number and the cycles of the first and the last."""
 
     broken: list[Broken] = field(default_factory=list)
     cycles: int = 0

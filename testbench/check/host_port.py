@@ -29,7 +29,7 @@ LINE = 2
 
 
 class HostPort:
-    """The only CPU of a node. What it does takes plausible cycles, with ``stalls`` between its
+    """The only CPU of a node. Its operations take plausible cycles, with ``stalls`` between its
     accesses to the NIC."""
 
     def __init__(self, nic: NicPorts, memory: ArrayMemory, stalls: Stalls) -> None:

@@ -1,4 +1,4 @@
-"""The ports of a NIC in a check, and what was seen there."""
+"""The ports of a NIC in a check, and the record of their transfers."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""The runs of a check, and which rule each of them is about."""
+"""The runs of a check, and the rule that each of them is about."""
 
 from dataclasses import dataclass, replace
 

@@ -158,7 +158,7 @@ class DmaPort:
 
 
 class Wire:
-    """A link of ``room`` flits from one NIC to the other, which it takes and gives with
+    """A link from one NIC to the other. It holds ``room`` flits, and takes and gives them with
     stalls."""
 
     def __init__(self, source: NicPorts, target: NicPorts, taking: Stalls, giving: Stalls,

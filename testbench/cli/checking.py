@@ -1,4 +1,4 @@
-"""``nicbed check``: whether a design of one's own keeps the rules."""
+"""``nicbed check``: checks that a user's design keeps the rules."""
 
 import click
 

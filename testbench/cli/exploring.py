@@ -1,4 +1,4 @@
-"""``nicbed compare``, ``sweep``, ``optimise``, ``whatif`` and ``why``: what differs between
+"""``nicbed compare``, ``sweep``, ``optimise``, ``whatif`` and ``why``: differences between
 descriptions."""
 
 from pathlib import Path

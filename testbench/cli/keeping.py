@@ -1,4 +1,4 @@
-"""``nicbed store`` and ``gate``: results that are kept, and figures that are held to."""
+"""``nicbed store`` and ``gate``: stored results, and accepted figures."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""``nicbed synth`` and ``test``: bitstreams, and whether nicbed itself is right."""
+"""``nicbed synth`` and ``test``: bitstreams, and nicbed's own tests."""
 
 import sys
 from pathlib import Path

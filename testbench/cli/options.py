@@ -1,4 +1,4 @@
-"""Options that several commands have, and what refuses them."""
+"""Options that several commands share, and the checks that refuse wrong values."""
 
 from dataclasses import fields
 from functools import wraps

@@ -1,4 +1,4 @@
-"""``nicbed bench``, ``app``, ``run``, ``profile`` and ``speed``: what runs on one description."""
+"""``nicbed bench``, ``app``, ``run``, ``profile`` and ``speed``: runs on one description."""
 
 from dataclasses import replace
 from pathlib import Path

@@ -1,5 +1,5 @@
-"""``nicbed list``, ``doctor`` and ``report``: what there is, whether it works, and results on a
-page."""
+"""``nicbed list``, ``doctor`` and ``report``: list everything, check the machine, and put results
+on a page."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Measurements on a Dask cluster: an executor of studies, and what its workers do.
+"""Measurements on a Dask cluster: an executor of studies, and its workers.
 
 In the order in which to read:
 

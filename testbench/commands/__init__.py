@@ -4,8 +4,8 @@ In the order in which to read:
 
 - :mod:`.options`: The options of commands as objects, which the command line makes and the commands
   take
-- :mod:`.measure`: Commands that measure: description in, measurement, tables and plots and a result
-  file out
+- :mod:`.measure`: Commands that measure: they take a description, and give tables, plots and a
+  result file
 - :mod:`.app`: ``nicbed app``: a program over Split-C, its answer checked, its time by phase and
   process
 - :mod:`.program`: ``nicbed app FILE``: a program of MPI, in Python or C, written for blocking
@@ -21,11 +21,11 @@ In the order in which to read:
 - :mod:`.gate`: ``nicbed gate``: figures that were accepted, and a check that they are still the
   same
 - :mod:`.whatif`: ``nicbed whatif``: each knob halved, doubled and made free, one at a time
-- :mod:`.store`: ``nicbed store``: what is kept of results and built simulators: listed, pruned,
-  verified
+- :mod:`.store`: ``nicbed store``: lists, prunes and verifies stored results and built simulators
 - :mod:`.plugged`: Lists all that comes through the doors: its name, where it is from, and what it
   is
-- :mod:`.listing`: ``nicbed list``: benchmarks, programs, what the doors let in, descriptions and
+- :mod:`.listing`: ``nicbed list``: benchmarks, programs, objects at the doors, descriptions and
   knobs
-- :mod:`.doctor`: ``nicbed doctor``: what is there, what is missing, and whether the simulators work
+- :mod:`.doctor`: ``nicbed doctor``: reports what is there and what is missing, and tries the
+  simulators
 """

@@ -1,4 +1,4 @@
-"""``nicbed check``: whether what a user has made keeps the rules."""
+"""``nicbed check``: checks that a user's design keeps the rules."""
 
 import sys
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""``nicbed doctor``: what is there, what is missing, and whether the simulators work."""
+"""``nicbed doctor``: reports what is there and what is missing, and tries the simulators."""
 
 import json
 import sys

@@ -1,4 +1,4 @@
-"""``nicbed list``: benchmarks, programs, what the doors let in, descriptions and knobs."""
+"""``nicbed list``: benchmarks, programs, objects at the doors, descriptions and knobs."""
 
 import tomllib
 

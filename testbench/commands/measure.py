@@ -1,4 +1,4 @@
-"""Commands that measure: description in, measurement, tables and plots and a result file out."""
+"""Commands that measure: they take a description, and give tables, plots and a result file."""
 
 import subprocess
 import sys

@@ -14,8 +14,8 @@ __all__ = ["RunOptions", "SearchOptions", "SweepOptions"]
 
 @dataclass(frozen=True)
 class RunOptions:
-    """The options that commands share which measure on a description. A command has some of them;
-    the others have their defaults.
+    """The options that all commands share that measure on a description. A command has some of
+    them; the others have their defaults.
 
     Attributes
     ----------

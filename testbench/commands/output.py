@@ -14,7 +14,7 @@ __all__ = ["MODE", "Mode", "Terminal", "finish", "progress_bar"]
 
 
 class Mode(Enum):
-    """The amount that is printed."""
+    """The amount of output."""
 
     NORMAL = "normal"
     QUIET = "quiet"

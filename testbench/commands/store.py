@@ -1,4 +1,4 @@
-"""``nicbed store``: what is kept of results and built simulators: listed, pruned, verified."""
+"""``nicbed store``: lists, prunes and verifies stored results and built simulators."""
 
 import json
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""``nicbed compare --app``: what o, g and L are worth to kernels, on several NIC descriptions."""
+"""``nicbed compare --app``: the worth of o, g and L to kernels, on several NIC descriptions."""
 
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Tries whether each simulator builds and runs a block: the whole way from Amaranth to Python
+"""Tries each simulator: it builds and runs a small block, the whole way from Amaranth to Python
 inside a simulator's process."""
 
 import shutil

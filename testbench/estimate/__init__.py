@@ -8,5 +8,6 @@ In the order in which to read:
 - :mod:`.loggp`: Predicts by LogGP when each rank of a pattern of messages ends
 - :mod:`.bulk`: Bandwidth figures from times over sizes
 - :mod:`.fairness`: Shares of a resource that several parties wanted at once
-- :mod:`.compare`: Estimates beside the truth: difference, named bias, and checks that can fail
+- :mod:`.compare`: Compares estimates with the truth: difference, named bias, and checks that can
+  fail
 """

@@ -1,4 +1,4 @@
-"""Estimates beside the truth: difference, named bias, and checks that can fail."""
+"""Compares estimates with the truth: difference, named bias, and checks that can fail."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field

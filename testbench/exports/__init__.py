@@ -5,7 +5,7 @@ In the order in which to read:
 - :mod:`.parameters`: The parameters of LogGP in seconds, from result files
 - :mod:`.loggopsim`: The command line of LogGOPSim
 - :mod:`.simgrid`: A platform file of SimGrid
-- :mod:`.formats`: The formats that there are
+- :mod:`.formats`: All formats of exports
 """
 
 from .formats import FORMATS, written

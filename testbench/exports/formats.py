@@ -1,4 +1,4 @@
-"""The formats that there are."""
+"""All formats of exports."""
 
 from . import loggopsim, simgrid
 from .parameters import Parameters

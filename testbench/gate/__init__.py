@@ -2,7 +2,7 @@
 
 In the order in which to read:
 
-- :mod:`.file`: A gate file: what is measured on which descriptions, and the accepted values
+- :mod:`.file`: A gate file: descriptions, their benchmarks, and the accepted values
 - :mod:`.record`: Keeps a gate file's record beside it: configurations and round trips in parts, as
   JSON
 - :mod:`.measuring`: Measures the figures of a gate

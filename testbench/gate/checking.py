@@ -42,7 +42,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Finding:
-    """An entry beside what was accepted.
+    """An entry beside its accepted values.
 
     Attributes
     ----------

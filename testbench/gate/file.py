@@ -1,4 +1,4 @@
-"""A gate file: what is measured on which descriptions, and the accepted values."""
+"""A gate file: descriptions, their benchmarks, and the accepted values."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -28,7 +28,7 @@ _WORDS = {str: "a text", int: "a whole number", list: "a list", dict: "a table",
 
 @dataclass(frozen=True)
 class Entry:
-    """A description and what is measured on it.
+    """A description and its benchmarks.
 
     Attributes
     ----------

@@ -2,7 +2,8 @@
 
 In the order in which to read:
 
-- :mod:`.quantities`: The quantities of which studies publish figures: which benchmark gives each
+- :mod:`.quantities`: The quantities of which studies publish figures, and the benchmark that gives
+  each
 - :mod:`.programs`: Programs over Split-C, and sorts of fewer keys in place of long ones
 - :mod:`.measured`: Benchmarks' outcomes, kept in the cache by their content
 - :mod:`.field_quantities`: Quantities of a study's own: a benchmark, and a field of its results
@@ -13,11 +14,11 @@ In the order in which to read:
 - :mod:`.reproduction`: A published table measured on the machines' descriptions, with its errors
 - :mod:`.calibration`: The ``[fit]`` table of a description: parameters, their bounds, their figures
 - :mod:`.lattice`: Least squares over knobs that have steps
-- :mod:`.apart`: Parameters that have a figure each, nearly a line over them: every one found by
-  itself
+- :mod:`.apart`: Fits each parameter by itself, if each has a figure of its own that is nearly
+  linear in it
 - :mod:`.sharpness`: Measures how sharply figures fix parameters: the singular values of the scaled
   Jacobian
-- :mod:`.writing`: Fitted values into a description's file
+- :mod:`.writing`: Writes fitted values into a description's file
 - :mod:`.curves`, :mod:`.plots`: Plots of published tables
 - :mod:`.page`: docs/explanation/reproduction.md
 """

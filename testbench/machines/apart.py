@@ -1,4 +1,4 @@
-"""Parameters that have a figure each, nearly a line over them: every one found by itself.
+"""Fits each parameter by itself, if each has a figure of its own that is nearly linear in it.
 
 What a program computes with changes the time of that program alone, and the time is a line over it
 but for waiting. So each parameter takes three runs, or a few more, where :mod:`.lattice`, which

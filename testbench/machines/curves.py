@@ -1,4 +1,5 @@
-"""Plots of published tables: curves over the number of issues, of messages, or over size."""
+"""Plots of published tables: curves over the number of issues, the number of messages, or the
+size."""
 
 from collections.abc import Mapping
 from typing import Any

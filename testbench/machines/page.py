@@ -15,16 +15,16 @@ NAME = "reproduction.md"
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "explanation" / NAME
 
 INTRODUCTION = """\
-Each table is a published one. *Published* is the study's figure, *ours* the same figure of the
-machine's description (`nics/machines/`), measured by the study's method, and the error is ours /
-published − 1, for a range of published figures from its nearer end. A description may be fitted to
-a *fit* figure; a *test* figure was not used for anything, and the medians count these alone. A
-*dependent* figure follows from others. *Not yet* says what a figure waits for. A *prediction* is a
-quantity of which nothing was published. Of some tables the traces are split: a round trip in parts,
-which add up to it but for rounding and for those under 0.005 µs, which are left out; and how long
-each block is busy for a message, of which the longest bounds g. *Operations* are what is left of a
-CPU's time, below 0 where it is charged work for which no message waits. *Landed, until the poll
-looks* is below 0 where the check that finds a message began before it had landed.
+Each table was published by a study. *Published* is the study's figure. *Ours* is the same figure of
+the machine's description (`nics/machines/`), measured by the study's method. The error is ours /
+published − 1; for a published range it counts from the nearer end. A description may be fitted to a
+*fit* figure. A *test* figure was not used for anything, and the medians count only these. A
+*dependent* figure follows from others. *Not yet* names what a figure needs. A *prediction* is a
+quantity without a published figure. For some tables the traces are split into parts of a round
+trip, which add up to it except for rounding and parts under 0.005 µs, which are left out; and into
+the time that each block is busy for a message, of which the longest bounds g. *Operations* are the
+rest of a CPU's time; the rest is below 0 if the CPU is charged work for which no message waits.
+*Landed, until the poll looks* is below 0 if the check that finds a message began before it landed.
 """
 UNDRAWN = ("pairs",)
 """Plots that say no more than the table above them, so the page does without."""

@@ -1,4 +1,4 @@
-"""The quantities of which studies publish figures: which benchmark gives each, and how.
+"""The quantities of which studies publish figures, and the benchmark that gives each.
 
 A name is one of ``o_s``, ``rtt`` and so on, as :data:`QUANTITIES` has them. Values are in the unit
 of the quantity: times in microseconds (of programs in seconds), rates in MB/s (10^6 bytes), sizes

@@ -46,7 +46,7 @@ class Difference:
 
 @dataclass(frozen=True)
 class Prediction:
-    """A quantity of a machine of which nothing was published; None if the run did not show it."""
+    """A quantity of a machine without a published figure; None if the run did not show it."""
 
     machine: str
     quantity: Quantity

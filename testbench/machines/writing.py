@@ -1,4 +1,4 @@
-"""Fitted values into a description's file, whose comments and layout stay."""
+"""Writes fitted values into a description's file; its comments and layout stay."""
 
 from collections.abc import Mapping
 from fractions import Fraction

@@ -5,10 +5,12 @@ In the order in which to read:
 - :mod:`.goal`: A goal: a metric, and whether less of it is better or more
 - :mod:`.search`: The search that is optimised: knobs, goals, conditions, trials, seed
 - :mod:`.file`: A search's file in TOML
-- :mod:`.space`: The points that there are: what conditions exclude and descriptions refuse
-- :mod:`.chooser`: Chooses the next points from what is known of the ones before
-- :mod:`.front`: The points that no other beats, and the columns that say so
-- :mod:`.run`: From a search to its table: rounds of trials, measured, told to the chooser
+- :mod:`.space`: The points of a search, without those that conditions exclude or descriptions
+  refuse
+- :mod:`.chooser`: Chooses the next points from the results of the points before
+- :mod:`.front`: The points that no other point beats, and the columns that mark them
+- :mod:`.run`: Turns a search into its table: rounds of trials, which are measured and told to the
+  chooser
 - :mod:`.trials`: The table of all trials
 - :mod:`.plots`: Its plot: the front of two goals, parallel coordinates above that
 """

@@ -1,4 +1,4 @@
-"""Chooses the next points from what is known of the ones before.
+"""Chooses the next points from the results of the points before.
 
 The choice is a function of the search and of what was told, in the order of the points. So a
 search that begins again chooses the same points, and one with more trials begins with those of one

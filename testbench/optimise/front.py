@@ -1,4 +1,4 @@
-"""The points that no other beats, and the columns that say so."""
+"""The points that no other point beats, and the columns that mark them."""
 
 from collections.abc import Sequence
 

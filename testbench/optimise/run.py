@@ -1,4 +1,4 @@
-"""From a search to its table: rounds of trials, measured, told to the chooser."""
+"""Turns a search into its table: rounds of trials, which are measured and told to the chooser."""
 
 import warnings
 from collections.abc import Mapping, Sequence

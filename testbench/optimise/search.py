@@ -20,7 +20,7 @@ MOST = 10_000
 
 @dataclass(frozen=True)
 class Search:
-    """A search, checked but for what the descriptions refuse.
+    """A search, checked except for points that descriptions refuse.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""The points that there are: what conditions exclude and descriptions refuse."""
+"""The points of a search, without those that conditions exclude or descriptions refuse."""
 
 import itertools
 import math

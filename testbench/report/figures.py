@@ -1,4 +1,5 @@
-"""Plots as figures that answer to the mouse: what a benchmark draws with Matplotlib, for plotly.
+"""Plots as figures that answer to the mouse: turns a benchmark's drawing with Matplotlib into one
+of plotly.
 
 A benchmark describes its plot once. Its lines, bars, areas and labels are read back out of
 Matplotlib's figure and become plotly's, so that a page shows the same plot as the file.

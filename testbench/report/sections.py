@@ -22,7 +22,7 @@ __all__ = ["Plot", "Section", "section"]
 
 @dataclass(frozen=True)
 class Plot:
-    """A plot: a figure of plotly, or a picture where it shows something that plotly's cannot."""
+    """A plot: a figure of plotly, or a picture of content that plotly cannot show."""
 
     title: str
     figure: dict[str, Any] | None = None

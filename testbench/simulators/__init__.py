@@ -4,7 +4,7 @@ In the order in which to read:
 
 - :mod:`.simulator`: The simulator of the target for a description: built once for each structure,
   then found in the cache
-- :mod:`.verilog`: Verilog out of Amaranth, in the two forms that the simulators need
+- :mod:`.verilog`: Makes Verilog from Amaranth, in the two forms that the simulators need
 - :mod:`.instances`: The target as instances of a station, a crossbar and a trunk: one simulator for
   any fabric
 - :mod:`.one_design`: The whole target as one netlist: for Icarus, to compare the instances with,

@@ -116,10 +116,10 @@ def _converted_crossbar(size: int, sources: str,
 
 
 def _shortcuts(description: Description, work: Path, wave: bool, falls: bool) -> dict[str, bool]:
-    """What of Verilator's own way of evaluating a station machine.cpp has to keep to. It goes
-    around it where this version's names are the ones that it knows: calls the evaluation itself,
-    and at a falling edge only notes that the clocks are low. With ``falls`` things happen there, as
-    they do with the clock gate of a NIC processor."""
+    """Finds the shortcuts past Verilator's eval() that are safe for this build of a station. They
+    rely on private names, so they are taken only where the generated code has those names: then
+    machine.cpp calls the evaluation itself, and at a falling edge only notes that the clocks are
+    low. With ``falls`` a falling edge does more, as the clock gate of a NIC processor does."""
     root = (work / "Vstation___024root.h").read_text()
     known = all(f"__Vtrigprevexpr___TOP__{clock}__0;" in root for clock in ("clk", "clk_rest"))
     named = "void Vstation___024root___eval(Vstation___024root* vlSelf)" in (

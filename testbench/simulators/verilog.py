@@ -1,4 +1,4 @@
-"""Verilog out of Amaranth, in the two forms that the simulators need."""
+"""Makes Verilog from Amaranth, in the two forms that the simulators need."""
 
 import gc
 import re

@@ -270,7 +270,7 @@ WORKLOADS: dict[str, dict[str, Callable[[int], Program]]] = {
 
 
 class Larger(NamedTuple):
-    """A workload with messages of ``more`` KB more, by which it is known what a KB takes."""
+    """A workload whose messages have ``more`` KB more, to find the time of a KB."""
 
     program: Callable[[int], Program]
     more: int

@@ -1,10 +1,10 @@
-"""Keeps what has been measured by its content, so that nothing is measured twice.
+"""Keeps results by the hash of their inputs, so that nothing is measured twice.
 
 In the order in which to read:
 
 - :mod:`.keys`: A measurement's key: everything on which its result depends, as one hash
-- :mod:`.store`: Results in files, each under its key, whole or not there
-- :mod:`.upkeep`: Lists, prunes and verifies what is kept: results, and built simulators
+- :mod:`.store`: Stores results in files, each under its key; a file is complete or does not exist
+- :mod:`.upkeep`: Lists, prunes and verifies stored results and built simulators
 """
 
 from .keys import key

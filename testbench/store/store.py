@@ -1,4 +1,4 @@
-"""Results in files, each under its key, whole or not there.
+"""Stores results in files, each under its key; a file is complete or does not exist.
 
 An entry is two lines of JSON: what the entry is, with the hash of the second line; and the
 document, with its keys in the order in which they were measured. Entries are written under another
@@ -40,8 +40,8 @@ class Trouble(UserError):
 
 @dataclass(frozen=True)
 class Entry:
-    """An entry as it lies in the store: its file, its header, its bytes, and when it was last
-    used, in seconds of the system's clock."""
+    """An entry as it lies in the store: its file, its header, its bytes, and the time of its last
+    use, in seconds of the system's clock."""
 
     path: Path
     about: Mapping[str, Any]

@@ -1,4 +1,4 @@
-"""Lists, prunes and verifies what is kept: results, and built simulators."""
+"""Lists, prunes and verifies stored results and built simulators."""
 
 import os
 import re
@@ -23,8 +23,8 @@ _AGES = {"s": 1, "min": 60, "h": 3600, "d": 86400}
 
 @dataclass(frozen=True)
 class Kept:
-    """Something that is kept: one of :data:`KINDS`, what it is, where, its bytes, and when it was
-    last used, in seconds of the system's clock."""
+    """An entry: one of :data:`KINDS`, its name, its place, its bytes, and the time of its last use,
+    in seconds of the system's clock."""
 
     kind: str
     what: str

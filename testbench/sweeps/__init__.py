@@ -6,13 +6,14 @@ In the order in which to read:
 - :mod:`.measured`: The measurements at a point: benchmarks, programs and ``area``; their figures as
   metrics
 - :mod:`.constraint`: Conditions on knobs: comparisons, without anything else of Python
-- :mod:`.start`: From which description points start, and how they are measured
+- :mod:`.start`: The description from which points start, and the way of measuring them
 - :mod:`.plan`: The plan of a study: its points, benchmarks and metrics
 - :mod:`.file`: A study's file in TOML
-- :mod:`.executor`: The executor of measurements: the one interface, and threads of this process
-- :mod:`.figures`: Finds the figures that are looked for: by what is known before anything runs, by
-  the first result, by all
-- :mod:`.sweep`: From a plan to its table: points refused, grouped by build, measured, as rows
+- :mod:`.executor`: Executors of measurements: their common interface, and threads of this process
+- :mod:`.figures`: Finds the figures that a study asks for: before anything runs, in the first
+  result, or in all results
+- :mod:`.sweep`: Turns a plan into its table: refuses points, groups them by build, and measures
+  them as rows
 - :mod:`.table`: The table of a study: its columns with units, as CSV, Parquet and data frame
 - :mod:`.plots`: Plots of a study's table: lines, heat map, Pareto front, parallel coordinates
 """

@@ -1,4 +1,4 @@
-"""The executor of measurements: the one interface, and threads of this process."""
+"""Executors of measurements: their common interface, and threads of this process."""
 
 import queue
 import threading
@@ -40,7 +40,7 @@ class Outcome:
 
 
 class Ended(UserError):
-    """The executor cannot go on: this ends the study, and not one point."""
+    """The executor cannot go on. This ends the whole study, not only a point."""
 
     def __init__(self, text: str) -> None:
         super().__init__(text, status=1)
@@ -84,7 +84,7 @@ class Worker(Protocol):
 
 @dataclass(frozen=True)
 class Keeping:
-    """Does what an executor does around a measurement.
+    """Does the part of an executor that surrounds a measurement.
 
     Attributes
     ----------

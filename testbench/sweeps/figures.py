@@ -1,5 +1,5 @@
-"""Finds the figures that are looked for: by what is known before anything runs, by the first
-result, by all."""
+"""Finds the figures that a study asks for: before anything runs, in the first result, or in all
+results."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any

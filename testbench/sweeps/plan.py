@@ -24,7 +24,7 @@ _SEEDS = 1 << 32
 
 @dataclass(frozen=True)
 class Plan:
-    """A study, checked but for what the descriptions refuse.
+    """A study, checked except for points that descriptions refuse.
 
     Attributes
     ----------

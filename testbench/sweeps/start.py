@@ -1,4 +1,5 @@
-"""From which description the points of a study or a search start, and how they are measured."""
+"""The description from which the points of a study or a search start, and the way of measuring
+them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

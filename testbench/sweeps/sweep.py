@@ -1,4 +1,4 @@
-"""From a plan to its table: points refused, grouped by build, measured, as rows."""
+"""Turns a plan into its table: refuses points, groups them by build, and measures them as rows."""
 
 import time
 import warnings
@@ -270,7 +270,7 @@ def _document(prepared: Prepared, columns: Sequence[Mapping[str, str]],
 
 
 class Remaining:
-    """Estimates the time left, by the time of what has been measured so far."""
+    """Estimates the time left from the time of the points measured so far."""
 
     def __init__(self, total: int) -> None:
         self.total = total

@@ -1,10 +1,9 @@
-"""From a NIC description to a bitstream, and its area and timing.
+"""Turns a NIC description into a bitstream, and reports its area and timing.
 
 In the order in which to read:
 
-- :mod:`.plan`: The design to synthesise: a NIC description on a board, or the same without a
-  board's pins
-- :mod:`.nic`: The area of a NIC by itself: what ``area`` is as a metric
+- :mod:`.plan`: The design to synthesise: a NIC description on a board, or without a board's pins
+- :mod:`.nic`: The area of a NIC by itself, which is the metric ``area``
 - :mod:`.identity`: The hash that identifies a bitstream's configuration
 - :mod:`.boards`: The door of boards
 - :mod:`.clocks`: Clocks of a board: those that its PLL can make and that give the line's rate
@@ -16,5 +15,5 @@ In the order in which to read:
 - :mod:`.report`: Reports of a synthesis: a table, a document, and errors
 - :mod:`.area_docs`: Makes docs/reference/area.md: ``./nicbed test --full -k area_docs --update``
   writes it; without ``--update`` the test compares it
-- :mod:`.flow`: From RTLIL to cells, places and wires of a device
+- :mod:`.flow`: Turns RTLIL into cells, places and wires of a device
 """

@@ -1,4 +1,4 @@
-"""The area of a NIC by itself: what ``area`` is as a metric.
+"""The area of a NIC by itself, which is the metric ``area``.
 
 The NIC is synthesised without a board, a fabric and the node around it, and with separate blocks
 (:mod:`.area_docs` says what that costs), so that a block that did not change keeps its area.

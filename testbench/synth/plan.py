@@ -1,4 +1,4 @@
-"""The design to synthesise: a NIC description on a board, or the same without a board's pins."""
+"""The design to synthesise: a NIC description on a board, or without a board's pins."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""Hears what a bed tells while it works."""
+"""Receives what a testbed reports while it works."""
 
 import warnings
 from collections.abc import Callable
@@ -15,7 +15,7 @@ def _silent(what: str, done: int, total: int) -> None:
 
 
 class Listener:
-    """Prints what programs print, and warns; override what is wanted."""
+    """Prints the output of programs, and warnings. Override the methods that you need."""
 
     def advise(self, line: str) -> None:
         """Before a run: why it will take long."""

@@ -1,4 +1,4 @@
-"""A host program of the calling process, carried to the simulator's.
+"""Carries a host program of the calling process to the simulator's process.
 
 Functions of a notebook or of a script have no module that another process could import, so they
 are carried whole, with what they refer to.

@@ -1,4 +1,4 @@
-"""The time line of runs, for the eye: a track for each CPU and block, in Perfetto's format.
+"""The time line of runs: a track for each CPU and block, in Perfetto's format.
 
 In the order in which to read:
 

@@ -28,7 +28,7 @@ _FLOWS = 32
 
 
 class Timeline:
-    """A file with the tracks of runs, one run behind the other.
+    """A file with the tracks of runs, one run after the other.
 
     Parameters
     ----------

@@ -84,8 +84,8 @@ _ORDER = ("CPU", "NIC", "node", "switch", "output", "link behind output")
 
 
 class Track(NamedTuple):
-    """The names of a place, from the outermost: ("node 0", "CPU 0"). ``lane``: which of the
-    parallel tracks of that place."""
+    """The names of a place, from the outermost: ("node 0", "CPU 0"). ``lane`` numbers the parallel
+    tracks of that place."""
 
     path: tuple[str, ...]
     lane: int = 0
@@ -119,7 +119,7 @@ class Instant:
 
 @dataclass(frozen=True)
 class Count:
-    """From ``at`` ticks on, ``track`` counts ``value`` of ``unit``."""
+    """The value of counter ``track`` from ``at`` ticks on: ``value`` of ``unit``."""
 
     track: Track
     at: int

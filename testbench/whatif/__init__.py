@@ -1,4 +1,4 @@
-"""Answers what would be if a knob were another one: each halved, doubled and made free, one at a
+"""Answers what a change of a knob would do: each knob is halved, doubled and made free, one at a
 time.
 
 In the order in which to read:
@@ -8,8 +8,8 @@ In the order in which to read:
 - :mod:`.prediction`: Predicts what a change of a knob should do, to first order, from the work of a
   round trip
 - :mod:`.effects`: Tells what the changes did: differences, elasticities, surprises, the order
-- :mod:`.experiment`: From a description to the result: all points, measured as a study is
-- :mod:`.report`: Its tables and its plot
+- :mod:`.experiment`: Measures all changes of a description, as a study does
+- :mod:`.report`: Tables and plot of the effects of changes
 """
 
 from .experiment import Question, ask

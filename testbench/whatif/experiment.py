@@ -1,4 +1,4 @@
-"""From a description to the result: all points, measured as a study is."""
+"""Measures all changes of a description, as a study does."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

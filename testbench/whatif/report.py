@@ -1,4 +1,4 @@
-"""Tables and plot of what changes do."""
+"""Tables and plot of the effects of changes."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

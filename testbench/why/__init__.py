@@ -7,7 +7,7 @@ In the order in which to read:
 - :mod:`.local`: A side that this revision of the project measures
 - :mod:`.remote`: A side that another revision of the project measures
 - :mod:`.sides`: The two sides
-- :mod:`.difference`: The difference in parts, and where two runs part
+- :mod:`.difference`: The difference in parts, and the first event in which two runs differ
 - :mod:`.report`: Its tables and its plot
 """
 

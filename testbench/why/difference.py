@@ -1,4 +1,4 @@
-"""The difference in parts, and where two runs part."""
+"""The difference in parts, and the first event in which two runs differ."""
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction

@@ -251,7 +251,7 @@ def test_who_waits_for_a_slot(tmp_path, slots):
 
 
 @pytest.mark.parametrize("slots", [4, more(8)])
-def test_what_is_left_to_packets(tmp_path, slots):
+def test_slots_left_to_packets(tmp_path, slots):
     check_left(SendSlots(slots=slots, words=2), SendTransmit(slots=slots), tmp_path)
 
 
@@ -262,7 +262,7 @@ def test_who_waits_for_its_window(tmp_path, window):
 
 
 @pytest.mark.parametrize("vis", [2, 8])
-def test_what_is_owed(tmp_path, vis):
+def test_owed_answers(tmp_path, vis):
     check_owed(OwedAnswers(vis=vis), tmp_path)
 
 

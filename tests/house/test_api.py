@@ -21,8 +21,8 @@ def listed() -> dict[str, list[str]]:
 
 
 def test_the_page_lists_what_the_package_exports():
-    layers = [f"nicbed.host.{layer}" for layer in ("am", "fm", "gm", "mpi", "mpl", "rpc", "smp",
-                                                     "splitc", "tcp", "via")]
+    layers = [f"nicbed.host.{layer}" for layer in ("am", "fm", "gm", "mpi", "mpl", "raw", "rpc",
+                                                     "smp", "splitc", "tcp", "via")]
     assert list(listed()) == ["nicbed", *layers]
     for place, names in listed().items():
         assert sorted(names) == sorted(importlib.import_module(place).__all__), place

@@ -2,6 +2,7 @@
 
 import ast
 import graphlib
+import re
 import subprocess
 import tomllib
 from pathlib import Path
@@ -42,6 +43,26 @@ def test_every_folder_with_modules_is_a_package() -> None:
     for top in TOP:
         for path in (ROOT / top).rglob("*.py"):
             assert (path.parent / "__init__.py").exists(), f"{path.parent} has no __init__.py"
+
+
+def named_folders(page: str) -> set[str]:
+    """The folders in the section Layout of ``page``, each with those around it."""
+    found, around = set(), []
+    _, _, layout = page.partition("\n## Layout\n")
+    for line in layout.partition("\n## ")[0].splitlines():
+        if row := re.match(r" {4}( *)(\w+)/ ", line):
+            around = [*around[:len(row[1]) // 2], row[2]]
+            found.add("/".join(around))
+    return found
+
+
+def test_architecture_names_every_package() -> None:
+    page = (ROOT / "docs" / "explanation" / "architecture.md").read_text(encoding="utf-8")
+    there = {str(path.parent.relative_to(ROOT)) for top in TOP - {"nics"}
+             for path in (ROOT / top).rglob("__init__.py") if "__pycache__" not in path.parts}
+    named = named_folders(page)
+    assert not there - named, "section Layout of docs/explanation/architecture.md lacks them"
+    assert all((ROOT / folder).is_dir() for folder in named)
 
 
 def test_lock_files_pin_with_hashes_and_name_no_index() -> None:

@@ -1,4 +1,4 @@
-"""Benches and labs: what runs a block, a layer or a board, and looks at it.
+"""Benches and labs: tools that run a block, a layer or a board, and observe it.
 
 In the order in which to read:
 
@@ -30,7 +30,10 @@ In the order in which to read:
 - :mod:`.firmware_cases`: VIA's tests on the firmware of the NIC processor: which run, and what
   stands for what in them
 - :mod:`.mpich`: MPICH's test suite: its lists of tests, compiled, run and judged
-- :mod:`.synth`: What tests of ``nicbed synth`` share
+- :mod:`.promises`: Promises of cycles: docs/reference/promises.md, made from the tests that measure
+  them
+- :mod:`.nic_ports`: Ports of a NIC in Verilog: docs/reference/nic-ports.md, made from the socket
+- :mod:`.synth`: Common parts of the tests of ``nicbed synth``
 - :mod:`.users`: Functions run as a user who is not root, in a fork of the test's process
 - :mod:`.board`: Boards in labs: tops in simulators, models, and ports that go wrong
 """

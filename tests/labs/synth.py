@@ -1,4 +1,4 @@
-"""What tests of ``nicbed synth`` share."""
+"""Common parts of the tests of ``nicbed synth``."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,17 +1,18 @@
-"""Models, told in Python: what blocks and layers are held against, and what stands around them.
+"""Models in plain Python: the right answers for blocks and layers, and their surroundings in
+benches.
 
 In the order in which to read:
 
 - :mod:`.target`: The functional target (:mod:`nicbed.testbench.backends.model`), which checks that
   all time of the CPUs has been charged
-- :mod:`.spent`: What a CPU spent: by the counts of its port, and by its operations
+- :mod:`.spent`: The time that a CPU spent: by the counts of its port, and by its operations
 - :mod:`.riscv`: RV32IM in Python, by the text of the unprivileged ISA manual: what the cores are
   held against
-- :mod:`.host_port`: What a host port, its bus and its memory take, told again in Python: no DMA,
-  no interrupts
-- :mod:`.nic`: What stands around a NIC in its benches: host memory behind a Burst, PIO, packets,
+- :mod:`.host_port`: The times of a host port, its bus and its memory, in plain Python: no DMA, no
+  interrupts
+- :mod:`.nic`: The surroundings of a NIC in its benches: host memory behind a Burst, PIO, packets,
   events
-- :mod:`.processor_engines`: What stands around an engine of the NIC processor in its bench: NIC
+- :mod:`.processor_engines`: The surroundings of an engine of the NIC processor in its bench: NIC
   memory, and firmware
 - :mod:`.board`: A toy machine to put a board's harness around, as RTL and as a model of it
 - :mod:`.toy_target`: A target of nothing but host ports that can only delay: what back ends are
@@ -21,6 +22,6 @@ In the order in which to read:
 - :mod:`.logp_machine`: A synthetic LogP machine of two nodes, for tests of estimators and truth
 - :mod:`.via_machine`: A synthetic VIA machine of two nodes with known parameters, for estimators,
   truth and reports
-- :mod:`.vi`: What stands around blocks of the VI engine in their benches
+- :mod:`.vi`: The surroundings of blocks of the VI engine in their benches
 - :mod:`.random_logic`: Random Verilog, for what changes how a model is evaluated
 """

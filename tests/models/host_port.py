@@ -1,4 +1,4 @@
-"""What a host port, its bus and its memory take, told again in Python: no DMA, no interrupts."""
+"""The times of a host port, its bus and its memory in plain Python: no DMA, no interrupts."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What stands around a NIC in its benches: host memory behind a Burst, PIO, packets, events."""
+"""The surroundings of a NIC in its benches: host memory behind a Burst, PIO, packets, events."""
 
 import random
 import zlib

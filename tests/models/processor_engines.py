@@ -1,4 +1,4 @@
-"""What stands around an engine of the NIC processor in its bench: NIC memory, and firmware."""
+"""The surroundings of an engine of the NIC processor in its bench: NIC memory, and firmware."""
 
 import random
 from typing import Any

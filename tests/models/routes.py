@@ -1,4 +1,4 @@
-"""What a switch does with a route."""
+"""A switch's handling of a route."""
 
 from nicbed.layouts.fabric import MeshPort, Routing
 

@@ -1,4 +1,5 @@
-"""What a CPU spent: by the counts of its port, and by the operations that it gave to its target."""
+"""The time that a CPU spent: by the counts of its port, and by the operations that it gave to its
+target."""
 
 from collections import Counter
 from fractions import Fraction

@@ -2,9 +2,8 @@
 
 In the order in which to read:
 
-- :mod:`.am`: What Active Messages have to get right, as programs and checks that run on any
-  target
-- :mod:`.fm`: What Fast Messages have to get right, as programs and checks that run on any target
+- :mod:`.am`: The promises of Active Messages as programs and checks that run on any target
+- :mod:`.fm`: The promises of Fast Messages as programs and checks that run on any target
 - :mod:`.gm`: Host programs for tests of GM: a station is a port with its buffers, and what
   happened at it
 - :mod:`.vipl`: Host programs over VIPL: what tests of the library start from
@@ -33,7 +32,7 @@ In the order in which to read:
   register and by the trace
 - :mod:`.via_firmware_jobs`: Jobs in a simulator with VIA's firmware: round trips with other VIs
   open beside the one, and the tests of the engine
-- :mod:`.via_ideal_jobs`: What the VI engine alone can do, measured on the wire: jobs for a lab of
+- :mod:`.via_ideal_jobs`: The speed of the VI engine alone, measured on the wire: jobs for a lab of
   the ideal NIC
 - :mod:`.via_load_jobs`: Many VIs at once, receives posted ahead, as a job for a lab of a NIC with
   a VI engine

@@ -1,4 +1,4 @@
-"""What Active Messages have to get right, as programs and checks that run on any target.
+"""The promises of Active Messages as programs and checks that run on any target.
 
 A scenario says which description it wants (``structure``, over the defaults), how it is set
 (``settings``), which programs run, and what their results have to be. On the model target:

@@ -1,4 +1,4 @@
-"""What Fast Messages have to get right, as programs and checks that run on any target.
+"""The promises of Fast Messages as programs and checks that run on any target.
 
 A scenario is made as those of :mod:`tests.programs.am` are, and run by the same functions.
 """

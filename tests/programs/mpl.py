@@ -1,4 +1,4 @@
-"""What MPL has to get right, as programs and checks that run on any target."""
+"""The promises of MPL as programs and checks that run on any target."""
 
 import random
 from collections import deque

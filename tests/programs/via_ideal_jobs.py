@@ -1,4 +1,4 @@
-"""What the VI engine alone can do, measured on the wire: jobs for a lab of the ideal NIC."""
+"""The speed of the VI engine alone, measured on the wire: jobs for a lab of the ideal NIC."""
 
 from typing import Any
 

@@ -1,5 +1,6 @@
-"""Functions that a program calls and that nobody has: a call of one ends the program with its name,
-where a linker would refuse the whole program, and the dynamic linker would end the process."""
+"""Finds functions that a program calls and that no library has. A call of one ends the program with
+the function's name; a linker would refuse the whole program, and the dynamic linker would end the
+process."""
 
 import ctypes
 from contextlib import suppress

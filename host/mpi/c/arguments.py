@@ -1,4 +1,4 @@
-"""Takes what a C program sends and receives for the library's buffers.
+"""Turns the arguments of a C program's calls into the library's buffers.
 
 Arguments that MPI says are ignored are not looked at: those of another rank, those beside
 MPI_IN_PLACE, types of no elements.

@@ -1,4 +1,5 @@
-"""Sources in C++. Their library is compiled when the first of them is, which takes a while."""
+"""Compiles sources in C++. The C++ library is compiled with the first of them, which takes a
+while."""
 
 import re
 from collections.abc import Callable, Sequence

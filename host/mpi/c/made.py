@@ -1,4 +1,4 @@
-"""Datatypes of arrays and of sizes, and what a program asks of how a datatype was made."""
+"""Datatypes of arrays and of sizes, and the calls that tell how a datatype was made."""
 
 from ..data import datatypes
 from ..data.datatypes import COMBINERS, Datatype, Origin

@@ -1,4 +1,4 @@
-"""The classes that have the calls of mpi.h: what is made once for each rank."""
+"""The classes with the calls of mpi.h. Each rank has one object of each."""
 
 from typing import Any
 

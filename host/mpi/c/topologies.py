@@ -15,7 +15,7 @@ UNWEIGHTED, WEIGHTS_EMPTY = value("UNWEIGHTED"), value("WEIGHTS_EMPTY")
 
 
 class Topologies:
-    """Communicators with a topology, and what it is."""
+    """Calls that make communicators with a topology, and that tell it."""
 
     def __init__(self, state: State) -> None:
         self._state = state

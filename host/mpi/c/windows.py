@@ -27,7 +27,7 @@ def _of_handles(method: Callable[..., None]) -> Callable[..., None]:
 
 
 class Windows:
-    """Windows, epochs, and what origins do."""
+    """Windows, epochs, and the operations of origins."""
 
     def __init__(self, state: State) -> None:
         self._wait = state.wait

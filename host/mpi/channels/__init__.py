@@ -2,22 +2,20 @@
 
 In the order in which to read:
 
-- :mod:`.places`: Knows where the ranks are: which share a node, and by what each of a node's is
-  told from the others
+- :mod:`.places`: Knows the place of each rank: which ranks share a node, and how the ranks of a
+  node are told apart
 - :mod:`.itself`: The channel of a process to itself: copies through its memory
 - :mod:`.credits`: Credits between two processes: a packet is sent only where a buffer waits for it
 - :mod:`.buffered`: The base of channels over registered buffers: packets in such buffers, with
   credits on their way
 - :mod:`.via`: The channel over VIA: a VI of Reliable Delivery to each other process, one completion
   queue
-- :mod:`.gm_buffers`: Receive buffers of the channel over GM: of which size classes, how many of
-  each, and whose
+- :mod:`.gm_buffers`: Receive buffers of the channel over GM: their size classes, numbers and owners
 - :mod:`.gm`: The channel over GM: port PORT on each node
 - :mod:`.shm`: The channel of the processes of one node, one on each CPU: queues in the memory that
   they share
 - :mod:`.tcp`: The channel over TCP: a connection to each other process, select over all
-- :mod:`.both`: Waiting for the processes of this node and for those of others: one poll of the
-  words of both channels
+- :mod:`.both`: Joins the channel within a node and the channel to other nodes
 """
 
 from typing import Any

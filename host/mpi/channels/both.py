@@ -1,5 +1,5 @@
-"""The processes of this node and those of others: looks that leave neither channel out, and waiting
-by one poll of the words of both."""
+"""Joins the channel within a node and the channel to other nodes: it looks at both, so that neither
+is left out, and waits by one poll of the words of both."""
 
 from ...port.node import Node
 from ..progress.channel import SHARE, Arrived, Channel
@@ -8,8 +8,8 @@ __all__ = ["Both"]
 
 
 class Both:
-    """Looks at two channels, ``near`` and ``far``, of which only far ones have a time by which they
-    must be looked at."""
+    """Looks at two channels, ``near`` and ``far``. Only ``far`` has a time by which it must be
+    looked at."""
 
     def __init__(self, node: Node, near: Channel, far: Channel) -> None:
         self._port = node.port

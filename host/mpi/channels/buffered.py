@@ -74,8 +74,8 @@ class Received:
 
 
 class Debts:
-    """Tells peers of credits that they are owed, as soon as there is a buffer for it. ``free`` are
-    the buffers for sending, ``send`` sends a peer a packet of nothing else."""
+    """Returns owed credits to peers as soon as there is a buffer for it. ``free`` are the buffers
+    for sending; ``send`` sends a peer a packet of nothing else."""
 
     def __init__(self, free: Sized, send: Callable[[Any], Awaitable[None]]) -> None:
         self._free = free

@@ -1,4 +1,4 @@
-"""Receive buffers of the channel over GM: of which size classes, how many of each, and whose.
+"""Receive buffers of the channel over GM: their size classes, numbers and owners.
 
 GM puts a message into a buffer of its own size class, and one for which none waits it sends again
 later. So either all packets are of one class, and each peer has its share of the buffers, counted
@@ -39,7 +39,7 @@ class Buffers(Protocol):
 
 
 class Shares:
-    """Of ``tokens`` buffers for packets of up to ``longest`` bytes each of ``others`` has as many.
+    """Divides ``tokens`` buffers for packets of up to ``longest`` bytes equally among ``others``.
 
     Raises
     ------
@@ -64,8 +64,8 @@ class Shares:
 
 
 class Classes:
-    """``tokens`` buffers for packets of up to ``longest`` bytes: as many of each size class, and
-    the rest of the smallest ones.
+    """Divides ``tokens`` buffers for packets of up to ``longest`` bytes equally among the size
+    classes; the rest goes to the smallest class.
 
     Raises
     ------

@@ -1,5 +1,5 @@
-"""Knows where the ranks are: which share a node, and by what each of a node's is told from the
-others."""
+"""Knows the place of each rank: which ranks share a node, and how the ranks of a node are told
+apart."""
 
 __all__ = ["Places"]
 

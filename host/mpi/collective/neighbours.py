@@ -1,4 +1,5 @@
-"""Collective calls among neighbours: with those that a communicator's topology gives each rank.
+"""Collective calls among neighbours: each rank exchanges with the ranks that the communicator's
+topology gives it.
 
 All receives are posted, then all sends; then they are waited for. Parts of a buffer are in the
 order of the neighbours; where there is none (PROC_NULL) the part stays as it is.

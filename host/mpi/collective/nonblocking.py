@@ -1,4 +1,4 @@
-"""Calls that have only begun: collective calls, and exchanges, that do not block.
+"""Nonblocking calls: collective calls and exchanges that have begun.
 
 A call of several messages waits inside for each of them. One that has only begun is put aside where
 it would wait, and the engine goes on with it, inside whatever call of the program makes progress,

@@ -7,6 +7,7 @@ In the order in which to read:
 - :mod:`.communicator`: Communicators: point-to-point calls, and communicators made of others
 - :mod:`.making`: Communicators made of others
 - :mod:`.intercomm`: A communicator of two groups
-- :mod:`.intercommunicators`: How they are made, and what is made of them
+- :mod:`.intercommunicators`: Makes communicators of two groups, and further communicators from
+  these
 - :mod:`.attributes`: Attributes that programs attach to communicators, windows and datatypes
 """

@@ -1,4 +1,4 @@
-"""Attributes: what a program attaches to communicators, datatypes and windows, by key."""
+"""Attributes: values that a program attaches to communicators, datatypes and windows, by key."""
 
 import itertools
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Communicators of two groups: how they are made, and what is made of them.
+"""Makes communicators of two groups, and further communicators from these.
 
 The leaders, each group's rank 0, agree for all: on a context, which the one with the lower rank
 among all gives, and on what the other group must know.

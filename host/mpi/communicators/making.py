@@ -1,4 +1,4 @@
-"""Communicators made of others: what Dup, Split, Create and their relatives do.
+"""Makes communicators from others: Dup, Split, Create and their relatives.
 
 Each is charged as making a communicator (``mpi_communicator``), and for the messages by which its
 processes agree on a context.

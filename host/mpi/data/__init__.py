@@ -2,7 +2,7 @@
 
 In the order in which to read:
 
-- :mod:`.datatypes`: Datatypes: which bytes of a buffer a message has, in which order
+- :mod:`.datatypes`: Datatypes: the bytes of a buffer that a message has, and their order
 - :mod:`.buffers`: Buffers of a program: arrays of numpy that have a place in the process's memory
 - :mod:`.message_data`: The bytes of a message, and those of all ranks' parts: where they are in
   memory

@@ -1,5 +1,5 @@
-"""Buffers of a call that overlap. MPI forbids it for what a collective call sends and receives:
-what the buffers would hold is not defined."""
+"""Finds buffers of a call that overlap. MPI forbids this for the buffers of a collective call,
+because their content would be undefined."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple

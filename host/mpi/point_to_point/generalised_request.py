@@ -10,7 +10,7 @@ __all__ = ["GeneralisedRequest"]
 
 
 class GeneralisedRequest(Request):
-    """A request of the program's own. ``query`` fills in its status when somebody asks for it,
+    """A request of the program's own. ``query`` fills in its status when the program asks for it,
     ``free`` is called when nobody can ask any more, and ``cancel`` when it is to be cancelled, with
     whether it has ended."""
 

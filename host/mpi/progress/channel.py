@@ -1,6 +1,6 @@
-"""The interface between the layer and what carries its packets. A channel knows no matching, and
-the matching knows no channel. Its calls are awaited where they are made; one that has nothing to
-wait for need not be a coroutine."""
+"""The interface between the layer and its channels. A channel knows no matching, and the matching
+knows no channel. Its calls are awaited where they are made; one that has nothing to wait for need
+not be a coroutine."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any, Protocol

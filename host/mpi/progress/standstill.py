@@ -1,4 +1,4 @@
-"""Knows of all ranks of a run beside the target, to say why none of them goes on.
+"""Observes all ranks of a run from outside the target, to report why none of them can go on.
 
 A run in which every rank waits or has ended, and in which no packet is under way to one that could
 take it, has come to its end: nothing will ever wake a rank. This cannot become untrue again, so it

@@ -6,7 +6,7 @@ rank's own things.
 
 In the order in which to read:
 
-- :mod:`.MPI`: What a program sees
+- :mod:`.MPI`: The module MPI as a program sees it
 - :mod:`.handles`: Objects of MPI as programs have them: handles, which stand for something
 - :mod:`.errors`: Errors of MPI as mpi4py has them
 - :mod:`.communicators`: Communicators, as programs in Python have them
@@ -22,12 +22,14 @@ In the order in which to read:
 - :mod:`.windows`: Windows: one-sided communication
 - :mod:`.futures`: mpi4py.futures: tasks for other ranks
 - :mod:`.environment`: Beginning, end, time
-- :mod:`.unsupported_classes`, :mod:`.unsupported_calls`: What is not supported
+- :mod:`.unsupported_classes`, :mod:`.unsupported_calls`: Classes and calls of mpi4py that nicbed
+  does not have
 - :mod:`.program`: A Python program as a host program
-- :mod:`.program_end`: How a program in Python ends
-- :mod:`.python_surroundings`: What of the Python process belongs to a rank's program while it runs
-- :mod:`.process`: What Python keeps for the process, for each rank
-- :mod:`.rc`: What a program says of MPI's beginning and end before it uses MPI
+- :mod:`.program_end`: Ends a program in Python
+- :mod:`.python_surroundings`: Gives a rank's program its own part of the Python process while it
+  runs
+- :mod:`.process`: Gives each rank its own copy of what Python keeps for the process
+- :mod:`.rc`: The module ``mpi4py.rc``: options of MPI's beginning and end
 - :mod:`.shim`: The module ``mpi4py`` as a program finds it
 """
 

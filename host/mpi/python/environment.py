@@ -1,4 +1,4 @@
-"""Beginning, end, time, and what a program may ask about where it runs."""
+"""Beginning, end, time, and a program's questions about where it runs."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Info: keys and values that a program may give, and that nothing here needs."""
+"""Info: keys and values that a program may give, and that have no effect here."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, TypeVar

@@ -1,4 +1,4 @@
-"""Calls that there are not."""
+"""Calls of mpi4py that nicbed does not have: calling one raises NotImplementedError."""
 
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -9,7 +9,7 @@ Kind = TypeVar("Kind", bound=type)
 
 
 def refused(name: str) -> Callable[..., Any]:
-    """A function called ``name`` that says so."""
+    """Returns a function called ``name`` that raises NotImplementedError."""
     def refuse(*_: Any, **__: Any) -> Any:
         raise NotImplementedError(f"{name} is not supported (docs/tutorials/mpi.md lists what is)")
     refuse.__name__ = name
@@ -17,7 +17,7 @@ def refused(name: str) -> Callable[..., Any]:
 
 
 def refuses(names: str) -> Callable[[Kind], Kind]:
-    """Gives a class methods of these ``names``, which say that they are not supported."""
+    """Gives a class methods of these ``names``, each of which raises NotImplementedError."""
     def give(kind: Kind) -> Kind:
         for name in names.split():
             setattr(kind, name, staticmethod(refused(f"{kind.__name__}.{name}")))

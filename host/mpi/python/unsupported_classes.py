@@ -1,4 +1,5 @@
-"""Classes and constants of what is not supported: they can be named, and every use says so."""
+"""Classes and constants that nicbed does not support: a program may name them, but every use is
+refused."""
 
 from .communicators import Comm, Intercomm
 from .handles import Handle

@@ -8,12 +8,12 @@ In the order in which to read:
 - :mod:`.stack`: A stack of its own for a program: the one place where ranks are switched
 - :mod:`.rank`: A rank of a program with blocking calls: its library, its time, its end
 - :mod:`.clock`: The CPU time that a rank's program takes between its calls
-- :mod:`.ranks`: Tells the ranks of a run of each other's beginnings and ends, so that none waits
-  for one that will never come
-- :mod:`.folders`: The current directory, which a process has once, and each rank for itself
-- :mod:`.elsewhere`: Calls of MPI from where no rank may make them: another thread, or a child of a
-  fork
-- :mod:`.output`: Prints what ranks print, line by line, each behind its rank
+- :mod:`.ranks`: Tells the ranks of a run when others have begun and ended, so that none waits for a
+  rank that will never come
+- :mod:`.folders`: Gives each rank a current directory of its own, although the process has only one
+- :mod:`.elsewhere`: Refuses calls of MPI from places where no rank may make them: another thread,
+  or a child of a fork
+- :mod:`.output`: Prints the output of ranks line by line, with the rank in front
 - :mod:`.errors`: The exceptions by which a rank ends the run
 """
 

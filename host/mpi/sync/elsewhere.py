@@ -1,4 +1,5 @@
-"""Calls of MPI from where no rank may make them: another thread, or a child of a fork.
+"""Refuses calls of MPI from places where no rank may make them: another thread, or a child of a
+fork.
 
 A rank is one thread of one process. A thread of its program that computes, and a child process that
 does, are the program's own affair.

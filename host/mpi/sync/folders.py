@@ -1,4 +1,4 @@
-"""The current directory, which a process has once, and each rank for itself."""
+"""Gives each rank a current directory of its own, although the process has only one."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""Prints what ranks print, line by line, each behind its rank."""
+"""Prints the output of ranks line by line, with the rank in front."""
 
 import codecs
 import io

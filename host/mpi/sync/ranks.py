@@ -1,4 +1,4 @@
-"""Tells the ranks of a run of each other's beginnings and ends, so that none waits for one that
+"""Tells the ranks of a run when others have begun and ended, so that none waits for a rank that
 will never come. It is no part of the target."""
 
 from .errors import RankError

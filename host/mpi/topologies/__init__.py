@@ -1,4 +1,4 @@
-"""Topologies: how the processes of a communicator lie.
+"""Topologies: the neighbours of the processes of a communicator.
 
 In the order in which to read:
 

@@ -1,4 +1,4 @@
-"""Windows are made and freed: by all processes of a communicator."""
+"""Makes and frees windows, by all processes of a communicator."""
 
 import itertools
 from typing import Any

@@ -1,4 +1,4 @@
-"""Epochs: fence, post and start, locks; what may be done when.
+"""Epochs: fence, post and start, locks, and the operations that each allows.
 
 - *Fence*: all that this process has begun is done at its targets (a packet behind it, and an
   answer); then all wait for all, by dissemination.

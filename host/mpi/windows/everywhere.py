@@ -1,5 +1,5 @@
-"""The windows of all ranks, beside the target: so that a call can say what is wrong with it where
-it is made, and a rank knows which of its bytes the others write. No cycle depends on it."""
+"""Knows the windows of all ranks, outside the target, so that a wrong call can report its fault at
+once, and a rank knows which of its bytes the others write. No cycle depends on it."""
 
 from typing import Any
 

@@ -1,5 +1,4 @@
-"""The lock of a window at its target: shared by many, or one's own; granted in the order in which
-it was asked for."""
+"""The lock of a window at its target: shared or exclusive, granted in the order of the requests."""
 
 from collections import deque
 

@@ -1,4 +1,4 @@
-"""An operation at its origin: what it moves, and what it still waits for."""
+"""An operation at its origin: the data that it moves, and the answers that it waits for."""
 
 from collections.abc import Sequence
 from typing import Any

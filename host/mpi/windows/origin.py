@@ -1,4 +1,4 @@
-"""Operations go: by RDMA, or in parts through the buffers of the channel.
+"""Sends operations: by RDMA, or in parts through the buffers of the channel.
 
 Where the channel has RDMA (and ``mpi.rendezvous`` is not bounce), contiguous memory of a target is
 written and read by it, if both ends find room to register theirs. All else goes by packets, each

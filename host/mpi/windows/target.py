@@ -1,4 +1,4 @@
-"""Operations come: packets, each handled by its kind.
+"""Executes operations at their target: packets, each handled by its kind.
 
 A packet is handled from its first to its last step before the next one, so that updates of elements
 are atomic, and those of one origin keep their order.

@@ -7,8 +7,9 @@ In the order in which to read:
 - :mod:`.channel`: Messages between the kernel agents of the nodes, over packets that may be lost or
   duplicated
 - :mod:`.round_trip`: A time-out that follows the longest round trip
-- :mod:`.tables`: The NIC's translation table, written by the kernel agent: three kinds by location
+- :mod:`.tables`: The NIC's translation table, which the kernel agent writes: three kinds, by where
+  it lies
 - :mod:`.memory_queues`: Completions in memory, where a consumer's CPU reads them: status words and
   completion queues
-- :mod:`.notifies`: Taking completions out of queues, and calling the handlers of notifies with them
+- :mod:`.notifies`: Takes completions out of queues, and calls the handlers of notifies with them
 """

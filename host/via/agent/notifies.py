@@ -1,4 +1,4 @@
-"""Taking completions out of queues, and calling the handlers of notifies with them."""
+"""Takes completions out of queues, and calls the handlers of notifies with them."""
 
 from ....layouts.via import RemoteOperation, Status, ViState
 from ...kernel.lock import kernel_lock

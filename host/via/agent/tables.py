@@ -1,4 +1,4 @@
-"""The NIC's translation table, written by the kernel agent: three kinds by location."""
+"""The NIC's translation table, which the kernel agent writes: three kinds, by where it lies."""
 
 from ....layouts.registers import address
 from ....layouts.via import TRANSLATION_BYTES, TRANSLATION_FLAGS, TRANSLATION_PLACE

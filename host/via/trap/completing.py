@@ -1,4 +1,4 @@
-"""Kernel-trap design point: completing descriptors, and breaking a VI."""
+"""Kernel-trap design point: completes descriptors, and breaks VIs."""
 
 from collections.abc import Awaitable, Callable
 

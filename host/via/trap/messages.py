@@ -1,4 +1,4 @@
-"""Kernel-trap design point: cutting messages into packets, and completing them in posting order."""
+"""Kernel-trap design point: cuts messages into packets, and completes them in posting order."""
 
 from ....layouts.via import (
     ADDRESS,

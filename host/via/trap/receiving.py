@@ -1,5 +1,4 @@
-"""Kernel-trap design point: receiving. Packets are checked, copied out, acknowledged and
-completed."""
+"""Kernel-trap design point: receives packets; checks, copies, acknowledges and completes them."""
 
 from collections import Counter
 from functools import cache

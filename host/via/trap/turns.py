@@ -1,4 +1,4 @@
-"""Kernel-trap design point: which VI sends next, and whether it may send."""
+"""Kernel-trap design point: chooses the VI that sends next, and tells whether it may send."""
 
 from ....layouts.rings import INLINE_BYTES
 from ....layouts.via import Operation, ViState

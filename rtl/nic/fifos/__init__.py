@@ -7,7 +7,7 @@ In the order in which to read:
 - :mod:`.send_window`: Send FIFO, PIO lane: words that the CPU writes become packets
 - :mod:`.lane_merge`: Joins the lanes of the send FIFO, PIO and DMA, in the order in which
   software issued them
-- :mod:`.receive_fifo`: Receive FIFO: checks packets, keeps the good ones, forgets the others or
-  calls them bad
+- :mod:`.receive_fifo`: Receive FIFO: checks packets, keeps the good ones, and drops the others or
+  marks them as bad
 - :mod:`.receive_window`: Receive FIFO, PIO side: the CPU reads packets word by word
 """

@@ -1,4 +1,4 @@
-"""Receive FIFO: checks packets, keeps the good ones, forgets the others or calls them bad."""
+"""Receive FIFO: checks packets, keeps the good ones, and drops the others or marks them as bad."""
 
 from amaranth.hdl import Module, Mux, Signal
 from amaranth.lib import data, memory, stream, wiring
@@ -27,8 +27,8 @@ ReceiveCounts = wiring.Signature({
 
 
 class ReceiveFifo(PacketFifo):
-    """Packets in as flits, out as words, each packet visible only once it is whole and good; but
-    those of protocol ``early`` as they come.
+    """Takes packets as flits and gives them as words. A packet becomes visible once it is whole and
+    good; one of protocol ``early`` is visible as it comes.
 
     With the header flit it is decided whether the packet is stored. It is not if its length
     exceeds mtu + 16 bytes or its destination is another node; nor, with ``drop``, if there is no

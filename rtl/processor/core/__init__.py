@@ -6,8 +6,8 @@ In the order in which to read:
 - :mod:`.serv`: SERV, the bit-serial core
 - :mod:`.picorv32`: PicoRV32, the multi-cycle core
 - :mod:`.vexriscv`: VexRiscv, the pipelined core
-- :mod:`.published`: Verilog of cores in the packages that publish them, and the address of an
-  instruction as one more output
+- :mod:`.published`: Finds the Verilog of published cores in their packages, and adds the
+  instruction's address as an output
 - :mod:`.verilog`: The Verilog of a core
 - :mod:`.enabled_core`: Adds a clock enable to a core whose Verilog has none
 - :mod:`.clock_gate`: The clock of a core that has no clock enable

@@ -1,4 +1,4 @@
-"""Verilog of cores in the packages that publish them, and the address of an instruction as one more
+"""Finds the Verilog of published cores in their packages, and adds the instruction's address as an
 output."""
 
 import re

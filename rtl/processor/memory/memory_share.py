@@ -12,7 +12,8 @@ __all__ = ["MemoryShare"]
 
 
 class MemoryShare(wiring.Component):
-    """One access a cycle: client 0's if it requests, else one of the others', round robin.
+    """Grants one access a cycle: client 0's if it requests, otherwise another client's, round
+    robin.
 
     Latency: none (combinational); a read's word reaches its client in the next cycle. Throughput:
     an access a cycle. Back-pressure: client 0 waits only for ``memory``. Any other client that

@@ -1,4 +1,4 @@
-"""Descriptors in the consumer's memory, read by both sides.
+"""Descriptors in the consumer's memory, for the send and the receive side.
 
 In the order in which to read:
 

@@ -40,7 +40,7 @@ together with ``read``, because the look-up would miss it, nor with ``clear``.""
 
 
 class TranslationCache(wiring.Component):
-    """Lines of one valid table entry each, found by the entry's index.
+    """A cache whose lines hold one valid table entry each, found by the entry's index.
 
     Victim: an empty way, else the oldest, by last use (lru) or by claim (fifo), or by chance
     (random: a generator that steps at each claim).

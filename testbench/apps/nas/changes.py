@@ -1,4 +1,4 @@
-"""Changes o, g or L: in each channel that which bounds it.
+"""Changes o, g or L, in each channel by the knob that bounds it.
 
 As in the study of Martin, Vahdat, Culler and Anderson (ISCA 1997): o by code of the CPU at both
 ends, g by a delay in the NIC behind a packet, L by a delay on the way.

@@ -1,4 +1,4 @@
-"""Runs a kernel, verifies it, and says where its time went and what was sent."""
+"""Runs a kernel, verifies it, and reports where its time went and which messages were sent."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence

@@ -6,7 +6,7 @@ measured against the RTL's cycles. Whole suites of programs run on it in minutes
 In the order in which to read:
 
 - :mod:`.target`: Nodes, and a network with faults: the events, and the loop over them
-- :mod:`.port`: The host ports: operations, and what they take
+- :mod:`.port`: The host ports: operations and their times
 - :mod:`.nic`: A NIC: its registers, rings, uplink and receive side
 - :mod:`.vi`: The VI engine's model: the specification in Python
 - :mod:`.processor`: The NIC processor: the core of :mod:`.core`, NIC memory, registers, doorbells

@@ -1,4 +1,4 @@
-"""The host ports of the functional target (:mod:`.target`): operations, and what they take."""
+"""The host ports of the functional target (:mod:`.target`): operations and their times."""
 
 from collections import deque
 from typing import TYPE_CHECKING, Any
@@ -30,7 +30,7 @@ _IRQ, _TIMEOUT, _INTERRUPTED, _DISCARDED = map(int, (
 
 
 class ModelPort:
-    """One host port: of CPU ``cpu`` of ``node``."""
+    """The host port of CPU ``cpu`` of ``node``."""
 
     def __init__(self, model: "Model", node: int, cpu: int = 0) -> None:
         self.model, self.node, self.cpu = model, node, cpu

@@ -17,7 +17,7 @@ __all__ = ["Model"]
 
 
 class Model:
-    """The target, and the mailbox and memories that a runtime wants of it."""
+    """The target, with the mailbox and memories that a runtime needs."""
 
     def __init__(self, description: Description) -> None:
         self.description = description

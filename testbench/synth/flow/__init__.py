@@ -1,4 +1,4 @@
-"""From RTLIL to cells, places and wires of a device.
+"""Turns RTLIL into cells, places and wires of a device.
 
 In the order in which to read:
 

@@ -30,7 +30,7 @@ def process() -> Iterator[Process]:
     yield made[0]
 
 
-def test_what_finds_no_room_takes_none(process: Process) -> None:
+def test_a_failed_allocation_takes_no_memory(process: Process) -> None:
     before = process.allocate(10)
     for _ in range(2):
         with pytest.raises(MemoryError, match="host memory is full"):
@@ -119,7 +119,7 @@ class _Mailbox:
     cycle = look = crash = answers = block = give = None
 
 
-def test_what_lies_in_one_piece_and_one_page_is_near(process: Process) -> None:
+def test_one_piece_in_one_page_is_near(process: Process) -> None:
     base = process.allocate(2 * PAGE, PAGE)
     physical = process.physical(base + 16)
     assert process.near_piece([(base + 16, 40)], 40) == physical

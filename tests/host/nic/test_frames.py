@@ -133,7 +133,7 @@ def test_one_driver_a_nic():
                                                  limit=1000).results == [1, 3]
 
 
-def test_what_a_nic_has():
+def test_drivers_of_a_nic():
     processor = {"nic": {"processor": "picorv32"}}
     assert kinds(describe()) == (Rings, Windows, Frames)
     assert kinds(describe(nic={"send_ring": 0})) == (Windows, Frames)

@@ -56,7 +56,7 @@ def test_another_one_is_another(converted: list[str]) -> None:
     assert len(converted) == len(set(found)) == len(found)
 
 
-def test_what_cannot_be_told_is_converted_in_any_case(converted: list[str]) -> None:
+def test_blocks_without_a_key_are_always_converted(converted: list[str]) -> None:
     for _ in range(2):
         netlists.netlist(Counter(8, b"four".__len__))
     assert len(converted) == 2

@@ -1,4 +1,4 @@
-"""What stands around a block of the VI engine in its benches: a consumer's memory under handles,
+"""The surroundings of a block of the VI engine in its benches: a consumer's memory under handles,
 the translator that finds it, and descriptors."""
 
 import random

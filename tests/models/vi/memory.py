@@ -1,4 +1,4 @@
-"""What stands around the parts of the VI engine in their benches: virtual memory behind a
+"""The surroundings of the parts of the VI engine in their benches: virtual memory behind a
 translator's client."""
 
 import random

@@ -1,4 +1,4 @@
-"""What a receiver must do with each packet, one after the other."""
+"""The answer that a receiver must give to each packet, one after the other."""
 
 from collections import deque
 from contextlib import suppress

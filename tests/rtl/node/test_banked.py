@@ -249,7 +249,7 @@ class Ram(wiring.Component):
         return m
 
 
-def test_what_a_memory_is_to_synthesis() -> None:
+def test_a_banked_memory_is_one_memory_to_synthesis() -> None:
     """It has twice the words and its attributes, and no reset changes what was read."""
     text = rtlil(Ram(), "top")
     assert "  attribute \\no_rw_check 1\n  memory width 8 size 8 " in text
@@ -292,7 +292,7 @@ def says(domain: str, statement: Callable[[], Any]) -> Any:
     (says("sync", lambda: Print("hello")), "a Print"),
     (says("comb", lambda: Print("hello")), "a Print"),
 ])
-def test_what_there_are_no_two_of(add: Any, what: str) -> None:
+def test_blocks_that_cannot_be_banked_are_refused(add: Any, what: str) -> None:
     m = Module()
     add(m)
     banked = DomainRenamer("banks")(Banked(bank=Signal(), edge=Signal())(m))

@@ -75,7 +75,7 @@ def test_parameters_are_those_of_the_ports_checked(tmp_path: Path) -> None:
     assert re.search(r"parameter \\B (signed )?(8|32'0*1000)", rtlil(nic, "outer"))
 
 
-def test_what_is_included_comes_along(tmp_path: Path) -> None:
+def test_included_files_come_along(tmp_path: Path) -> None:
     (tmp_path / "part.vh").write_text("wire inside;\n")
     nic = make(tmp_path, source(more='`include "part.vh"'))
     [text] = foreign_sources(rtlil(nic, "outer")).values()
@@ -84,7 +84,7 @@ def test_what_is_included_comes_along(tmp_path: Path) -> None:
         make(tmp_path, source(more='`include "none.vh"'))
 
 
-def test_what_yosys_cannot_read_is_told_and_taken(tmp_path: Path,
+def test_systemverilog_that_yosys_cannot_read_is_told_and_taken(tmp_path: Path,
                                                   capsys: pytest.CaptureFixture[str]) -> None:
     beyond = "class c; endclass"
     nic = make(tmp_path, source({"idle": None}, more=beyond))

@@ -33,7 +33,7 @@ def test_refuses_other_ports() -> None:
 
 
 @pytest.mark.parametrize("kind", [True, False])
-def test_what_is_read_where_a_write_is(kind: bool) -> None:
+def test_a_read_beside_a_write_of_the_same_word(kind: bool) -> None:
     ram = BlockRam(shape=8, depth=4)
     write, read = ram.write_port(), ram.read_port()
 

@@ -100,7 +100,7 @@ def test_over_gm_the_translation_table_does_not_grow():
     ("cg", [], {"keys": 3}, "--keys: cg has no such parameter: it takes --class, --compute, "
                             "--iterations"),
 ])
-def test_what_does_not_fit_is_told_in_one_line(name, overrides, how, text):
+def test_data_that_do_not_fit_are_told_in_one_line(name, overrides, how, text):
     with pytest.raises(UserError) as told:
         wanted(name, *overrides, **how)
     assert str(told.value) == text

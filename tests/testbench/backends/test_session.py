@@ -329,7 +329,7 @@ SERV = {"nic": {"processor": "serv"}}
     more(SERV, SERV | {"via": {"vis": 64, "design": "firmware"}}),
     more(ENGINE, ENGINE | {"processor": {"memory": 1 << 15}}),
 ])
-def test_what_is_not_there_chooses_none(here, there):
+def test_knobs_of_absent_parts_choose_no_simulator(here, there):
     """Knobs of an engine or a processor that the NIC has not got: the same netlist, the same
     simulator."""
     one, other = Description.model_validate(here), Description.model_validate(there)
@@ -345,7 +345,7 @@ def test_what_is_not_there_chooses_none(here, there):
     (ENGINE, {}),
     (SERV, SERV | {"processor": {"memory": 1 << 15}}),
 ])
-def test_what_is_there_chooses(here, there):
+def test_knobs_of_present_parts_choose_a_simulator(here, there):
     one, other = Description.model_validate(here), Description.model_validate(there)
     assert simulator.structure(one) != simulator.structure(other)
 

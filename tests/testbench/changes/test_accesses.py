@@ -50,18 +50,18 @@ def test_accesses(text: str, reads: set[str], writes: list[str], sets: set[str])
     assert accesses(text) == (reads, writes, sets)
 
 
-def test_what_is_set_first_is_not_read_from_before() -> None:
+def test_a_local_that_is_set_first_is_no_input() -> None:
     found = statement("if (vlSelfRef.a) { t[0U] = vlSelfRef.b; vlSelfRef.c = t[0U]; }", SCOPE)
     assert (found.reads, list(found.writes), found.locals) == ({"a", "b"}, ["c"], {"t"})
 
 
-def test_what_acts_outside_the_model_may_change_all_that_it_names() -> None:
+def test_an_external_call_may_change_all_its_arguments() -> None:
     found = statement("M___024root____Vdpiimwrap_read_TOP(vlSelfRef.a, vlSelfRef.b);", SCOPE)
     assert found.acts
     assert (found.reads, set(found.writes), found.sets) == ({"a", "b"}, {"a", "b"}, set())
 
 
-def test_what_acts_outside_the_model_changes_only_what_is_handed_over() -> None:
+def test_an_external_call_changes_only_its_reference_arguments() -> None:
     scope = Scope(MEMBERS, LOCALS, {"M___024root____Vdpiimwrap_read_TOP": [
         "CData/*7:0*/ node", "IData/*31:0*/ address", "QData/*63:0*/ &answer"]})
     found = statement("if (vlSelfRef.a) { M___024root____Vdpiimwrap_read_TOP((7U & vlSelfRef.b), "

@@ -174,7 +174,7 @@ def translated(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     ("eval_phase__nba", "// Body", "// Body\n    fill(vlSelfRef.i4);"),
     ("eval_phase__nba", "// Body", "// Body\n    VL_ZERO_W(100, vlSelfRef.i4);"),
 ])
-def test_what_is_not_known_stays_as_it_is(function: str, known: str, strange: str, tmp_path: Path,
+def test_unknown_code_stays_as_it_is(function: str, known: str, strange: str, tmp_path: Path,
                                           translated: dict[str, str]) -> None:
     files = dict(translated)
     opening = re.compile(rf"^\w+ Vpartly___024root___{function}\(Vpartly___024root\* vlSelf\) {{",

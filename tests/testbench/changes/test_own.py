@@ -24,7 +24,7 @@ def own(*bodies: str, elsewhere: tuple[str, ...] = ()) -> list[set[str]]:
     return [set(names) for names in own_variables(one, clusters(one, {"engine"}), elsewhere)]
 
 
-def test_what_is_set_first_is_of_the_cluster() -> None:
+def test_a_variable_that_is_set_first_becomes_local() -> None:
     assert own(f"vlSelfRef.{TEMPORARY} = (3U + vlSelfRef.port);") == [{TEMPORARY}]
 
 
@@ -33,7 +33,7 @@ def test_each_cluster_has_its_own() -> None:
     assert own(one, one) == [{TEMPORARY}, {TEMPORARY}]
 
 
-def test_what_two_clusters_have_each_wakes_neither() -> None:
+def test_copies_of_a_variable_in_two_clusters_wake_neither() -> None:
     body = f"vlSelfRef.{TEMPORARY} = vlSelfRef.port;"
     one = Model("Vtop", MEMBERS, {"port"}, set(), [Phase(mask, body=[body]) for mask in (1, 2)],
                 [], {})
@@ -42,7 +42,7 @@ def test_what_two_clusters_have_each_wakes_neither() -> None:
     assert not any("before" in writer.cluster(number) for number in range(2))
 
 
-def test_what_another_cluster_reads_stays() -> None:
+def test_a_variable_that_another_cluster_reads_stays() -> None:
     found = own(f"vlSelfRef.{TEMPORARY} = vlSelfRef.port;",
                 f"vlSelfRef.{OTHER} = vlSelfRef.{TEMPORARY};")
     assert found == [set(), {OTHER}]

@@ -141,7 +141,7 @@ def test_two_that_miss_a_build_at_once_get_it_once(machines: Machines,
     assert len([one for one in machines.done if one[0] == "receive"]) == 1
 
 
-def test_what_nobody_has_is_built_by_a_worker_and_kept_here(machines: Machines) -> None:
+def test_a_missing_build_is_made_by_a_worker_and_kept_here(machines: Machines) -> None:
     link = Link(machines, "x", Keeping())
     machines.next = iter("aabb")
     assert [link.document(wanted())["at"] for _ in range(2)] == ["a", "b"]

@@ -488,7 +488,7 @@ def test_the_command_programs_the_board_with_what_it_wrote(where, small, reaches
     assert (tmp_path / "loaded").read_bytes() == b"made up"
 
 
-def test_the_command_programs_no_board_unless_asked_nor_with_what_is_too_slow(
+def test_the_command_programs_a_board_only_if_asked_and_fast_enough(
         small, reaches, tmp_path, monkeypatch, capsys):
     _loader(tmp_path, monkeypatch, _calls(tmp_path))
     reaches(24.5)

@@ -101,7 +101,7 @@ def test_a_time_out_shorter_than_a_round_trip_is_said() -> None:
     assert any("am.retry_timeout = 20000" in line and "80008" in line for line in lines)
 
 
-def test_what_takes_long_is_said_before_it_does(monkeypatch, capsys) -> None:
+def test_long_runs_are_announced(monkeypatch, capsys) -> None:
     monkeypatch.setattr("nicbed.testbench.testbed.bed.perform",
                         lambda job, **_: {"limit": job.limit})
     monkeypatch.setattr("nicbed.testbench.testbed.bed.built_simulator", lambda *_, **__: None)

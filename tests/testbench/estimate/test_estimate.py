@@ -101,7 +101,7 @@ def test_truth_of_the_steady_state():
     assert mean_own(found, Activity.REQUEST_HANDLE, 1) == machine.handle * TICKS
 
 
-def test_what_is_put_off_is_not_what_is_sent_again():
+def test_postponed_packets_are_told_from_repeated_ones():
     """Packet 1 goes in its call; 2 as well, and once more; 3 later; 4 never."""
     found = [Span(0, 0, activity, number, begin * TICKS, (begin + 5) * TICKS)
              for activity, number, begin in (

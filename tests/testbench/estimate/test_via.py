@@ -254,7 +254,7 @@ def test_the_life_of_a_message_by_the_rings():
     assert life["receive DMA"] == 49 and "not traced" not in life
 
 
-def test_what_no_event_tells_of_a_life_is_said():
+def test_untraced_time_of_a_life_is_a_stage():
     run = Machine().trips(64)
     found = [event for event in run["events"] if event.block != Block.COMPLETION]
     pairs = trips(spans(run["marks"]), found, run["begin"], run["end"])

@@ -78,7 +78,7 @@ def test_a_platform_of_simgrid() -> None:
     (lambda d: [logp(d), bulk(d, layer="via")], "of different layers"),
     (lambda d: [d / "none.json"], "cannot be read"),
 ])
-def test_what_does_not_go_is_refused(tmp_path: Path, make: Any, told: str) -> None:
+def test_results_that_do_not_fit_are_refused(tmp_path: Path, make: Any, told: str) -> None:
     with pytest.raises(UserError, match=told):
         parameters(make(tmp_path))
 

@@ -171,7 +171,7 @@ def test_parts_that_moved_fail_a_whole_check_alone(gated, monkeypatch):
     gated.check("logp:o_s")
 
 
-def test_what_there_is_not_is_refused(gated, tmp_path):
+def test_missing_figures_and_files_are_refused(gated, tmp_path):
     with pytest.raises(UserError, match="gate near accepts no logp:o_r; did you mean logp:o_s"):
         gated.check("logp:o_r")
     with pytest.raises(UserError, match="no such file"):

@@ -19,7 +19,7 @@ def entry(o_s: Value = 20.5) -> Entry:
     return Entry("near", "default", ("logp",), accepted={"logp": {"o_s": o_s, "g": "none"}})
 
 
-def test_what_is_the_same_holds() -> None:
+def test_unchanged_figures_hold() -> None:
     found = check(entry(), KEPT, now())
     assert found.holds and not found.moved and not found.parts
     assert summary([found]) == "2 figures of near are as they were accepted"

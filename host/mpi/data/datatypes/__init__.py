@@ -1,4 +1,4 @@
-"""Datatypes: which bytes of a buffer a message has, in which order.
+"""Datatypes: the bytes of a buffer that a message has, and their order.
 
 In the order in which to read:
 

@@ -1,5 +1,5 @@
-"""Prepares collective calls on buffers for the library. Buffers that do not count, as others do at
-the root alone, are not looked at."""
+"""Prepares collective calls on buffers for the library. Buffers that MPI ignores, such as those
+that count only at the root, are not looked at."""
 
 from collections.abc import Sequence
 from operator import index

@@ -14,7 +14,7 @@ from ..status import Status
 __all__ = ["Message", "NO_PROC"]
 
 NO_PROC = "no process"
-"""What the message of nobody stands for."""
+"""Stands for MPI_MESSAGE_NO_PROC."""
 
 
 class Message(Handle):

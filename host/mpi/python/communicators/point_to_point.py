@@ -1,5 +1,5 @@
-"""Prepares messages of buffers and of objects for the library: buffers, ranks and tags. Nobody's
-buffers are not looked at."""
+"""Prepares messages of buffers and of objects for the library: buffers, ranks and tags. The buffers
+of a message to or from nobody are not looked at."""
 
 from operator import index
 from typing import Any, SupportsIndex

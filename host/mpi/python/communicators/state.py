@@ -26,7 +26,7 @@ class State:
 
 
 class Predefined:
-    """A communicator that MPI defines: each rank has its own of this name."""
+    """A communicator that MPI defines; each rank has its own one of this name."""
 
     def __init__(self, name: str) -> None:
         self.name = name

@@ -1,5 +1,5 @@
-"""Gives each rank what Python keeps for the process: all ranks share one, where mpiexec would start
-one each.
+"""Gives each rank its own copy of what Python keeps for the process. All ranks share one process,
+where mpiexec would start one for each.
 
 In the order in which to read:
 

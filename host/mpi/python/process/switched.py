@@ -25,7 +25,7 @@ __all__ = ["Item", "Process"]
 
 
 class Item(Protocol):
-    """Something of which the process has one. What states are is its own affair."""
+    """A part of the process that is switched with the rank. It alone knows what its states are."""
 
     def fresh(self, rank: int) -> Any:
         """The state with which ``rank`` begins: the same in each run. Called while the state in

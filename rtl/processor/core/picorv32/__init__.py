@@ -2,6 +2,6 @@
 
 In the order in which to read:
 
-- :mod:`.core`: The core, as the door has it
+- :mod:`.core`: PicoRV32 as an object at the door of cores
 - :mod:`.picorv32`: The multi-cycle core
 """

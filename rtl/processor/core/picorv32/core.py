@@ -1,4 +1,4 @@
-"""The core, as the door has it."""
+"""PicoRV32 as an object at the door of cores."""
 
 from importlib import metadata
 

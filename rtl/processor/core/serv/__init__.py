@@ -2,6 +2,6 @@
 
 In the order in which to read:
 
-- :mod:`.core`: The core, as the door has it
+- :mod:`.core`: SERV as an object at the door of cores
 - :mod:`.serv`: The bit-serial core
 """

@@ -2,6 +2,6 @@
 
 In the order in which to read:
 
-- :mod:`.core`: The core, as the door has it
+- :mod:`.core`: VexRiscv as an object at the door of cores
 - :mod:`.vexriscv`: The pipelined core
 """

@@ -11,5 +11,6 @@ In the order in which to read:
   acknowledged
 - :mod:`.receive`: The VI engine's model, receiving: packets are checked, scattered, acknowledged,
   completed
-- :mod:`.link`: The VI engine's model, the way out: packets' headers, and who is next on the link
+- :mod:`.link`: The VI engine's model, the way out: headers of packets, and the order of packets on
+  the link
 """

@@ -2,8 +2,8 @@
 
 What the engine of a NIC promises to software and to its peers, without its timing. Everything
 happens at once: a doorbell is a token, a command is executed, a packet is taken in one step.
-Its parts: via_model_memory (translation, descriptors), via_model_queues (work and completion
-queues, events), via_model_send, via_model_link (packets out), via_model_receive.
+Its parts: :mod:`.memory` (translation, descriptors), :mod:`.queues` (work and completion queues,
+events), :mod:`.send`, :mod:`.link` (packets out), :mod:`.receive`.
 """
 
 from collections.abc import Callable
@@ -47,7 +47,7 @@ INVALIDATE_CYCLES = 8
 
 
 class Vi:
-    """A VI: what the kernel agent laid down, its state, its queues, its connection."""
+    """A VI: its settings by the kernel agent, its state, its queues, its connection."""
 
     def __init__(self, number: int) -> None:
         self.number = number

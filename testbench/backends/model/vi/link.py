@@ -1,4 +1,4 @@
-"""The VI engine's model, the way out: packets' headers, and who is next on the link."""
+"""The VI engine's model, the way out: headers of packets, and the order of packets on the link."""
 
 from collections import deque
 from collections.abc import Iterable
@@ -37,9 +37,9 @@ class Packet:
 
 
 class Link:
-    """Orders the packets for the NIC's uplink: control packets go before what goes again, that
-    before new packets. One packet at a time is with the uplink, which serves the rings' packets in
-    turn.
+    """Orders the packets for the NIC's uplink: control packets go first, then packets that are sent
+    again, then new packets. One packet at a time is with the uplink, which serves the rings'
+    packets in turn.
 
     An ACK that answers no probe waits for the VI's next packet in line that may carry it, but for
     no longer than to the VI's next answer.

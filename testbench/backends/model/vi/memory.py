@@ -46,7 +46,7 @@ class Wrong(Exception):
 
 
 class Translator:
-    """From (virtual address, handle) to physical memory, and the accesses themselves.
+    """Translates (virtual address, handle) to physical memory, and makes the accesses.
 
     The entry at index (page + handle) mod the table's size must be valid, answer to all of the
     handle and to the page, have the tag, allow the access; the address must be within the region's

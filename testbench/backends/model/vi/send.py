@@ -39,7 +39,7 @@ BROKEN = {BreakCode.LOST: Status.FLUSHED, BreakCode.REMOTE_DESCRIPTOR: Status.RE
 
 @dataclass
 class Message:
-    """A descriptor of the send queue from when it is taken to its completion."""
+    """A descriptor of the send queue, from the moment it is taken until it completes."""
 
     descriptor: Descriptor
     walk: Walk
@@ -53,7 +53,7 @@ class Message:
 
 @dataclass
 class ReadJob:
-    """The peer's RDMA read: what is still to be sent of it."""
+    """An RDMA read of the peer: the part of the response still to be sent."""
 
     va: int
     handle: int

@@ -23,11 +23,12 @@ def page(every):
     sums = Counter(one.what for one in every.values())
     lines = [
         "# What MPICH's tests say", "",
-        "The C tests of MPICH (`test/mpi` of its source, which whoever runs them fetches), on the "
-        "functional target. Those that ask", "for several numbers of ranks or arguments count once "
-        "for each, those that differ in a choice among MPICH's own algorithms once. "
-        "`NICBED_MPICH_TESTS=FOLDER ./nicbed test --full -k mpich --update`",
-        "runs them and writes this page.", "",
+        "These are the results of MPICH's C tests on the functional target. They are not part of "
+        "nicbed; get `test/mpi` of MPICH's source. A test",
+        "that asks for several numbers of ranks or arguments counts once for each; variants that "
+        "differ only in MPICH's own algorithms count once.",
+        "`NICBED_MPICH_TESTS=FOLDER ./nicbed test --full -k mpich --update` runs the tests and "
+        "writes this page.", "",
         "| passed | failed | out of scope |", "| --- | --- | --- |",
         f"| {sums['passed']} | {sums['failed']} | {sums['out']} |", "",
         "## By folder", "", "| folder | passed | failed | out of scope |",
@@ -38,8 +39,8 @@ def page(every):
     for title, what in (("What fails, and why", "failed"), ("Tests out of scope", "out")):
         lines += ["", f"## {title}", "", *by_reason(every, what)]
     lines += ["", "## Tests that are changed", "",
-              "A line of these tests is another before they are compiled.", "",
-              "| test | its line | is | why |", "| --- | --- | --- | --- |",
+              "A line of each of these tests is changed before it is compiled.", "",
+              "| test | line | becomes | why |", "| --- | --- | --- | --- |",
               *(f"| {name} | `{before}` | `{after}` | {why} |"
                 for name, (before, after, why) in CHANGED.items())]
     lines += ["", "## Folders out of scope", "", "| folders | are about |", "| --- | --- |",

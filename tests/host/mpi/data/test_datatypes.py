@@ -129,7 +129,7 @@ def test_elements_of_a_struct(of, dtype):
      "a struct of 1 lengths, 2 displacements and 1 types"),
     (lambda: INT.Create_vector(2, -1, 3), "count -1: must not be negative"),
     (lambda: INT.Create_contiguous(-2), "count -2: must not be negative")])
-def test_what_is_no_datatype(call, text):
+def test_wrong_datatypes_are_refused(call, text):
     with pytest.raises(MpiError) as found:
         call()
     assert str(found.value).endswith(f": {text}")
@@ -293,7 +293,7 @@ def test_external_of_complex_numbers():
     (lambda: darray(INT, 2, 0, [5], [BLOCK], [2], [2], 0, fortran=False),
      "blocks of 2, for 5 elements and 2 processes"),
     (lambda: darray(INT, 2, 0, [5], [CYCLIC], [0], [2], 0, fortran=False), "blocks of 0, for 5")])
-def test_what_is_no_part_of_an_array(call, text):
+def test_wrong_parts_of_arrays_are_refused(call, text):
     with pytest.raises(MpiError, match=f"MPI_ERR_ARG: {text}"):
         call()
 

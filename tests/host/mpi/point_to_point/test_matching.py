@@ -45,7 +45,7 @@ def header(source: int, tag: int, context: int = 0) -> Header:
 @pytest.mark.parametrize("source, tag, takes", [
     (3, 7, True), (ANY_SOURCE, 7, True), (3, ANY_TAG, True), (ANY_SOURCE, ANY_TAG, True),
     (2, 7, False), (3, 6, False), (ANY_SOURCE, 6, False), (2, ANY_TAG, False)])
-def test_what_fits(source, tag, takes):
+def test_matching_by_source_and_tag(source, tag, takes):
     for first in ("receive", "message"):
         matching, _ = queues()
         wanted, message = receive(source, tag), Unexpected(header(3, 7), 0)

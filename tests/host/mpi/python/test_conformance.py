@@ -125,15 +125,16 @@ def page(every):
             for ranks, found in every.items()}
     lines = [
         "# What mpi4py's tests say", "",
-        f"The tests of mpi4py {VERSION}, run inside the ranks of nicbed by its own `mpi4py`: each "
-        "rank runs them all, as", "mpiexec would have it. `./nicbed test --full -k conformance "
-        "--update` fetches them and writes this page.", "",
+        f"These are the results of the tests of mpi4py {VERSION}. They run inside the ranks of "
+        "nicbed, with nicbed's own `mpi4py`;", "each rank runs all of them, as under mpiexec. "
+        "`./nicbed test --full -k conformance --update` fetches the tests and writes this page.",
+        "",
         "| ranks | passed | failed | skipped | out of scope |", "| --- | --- | --- | --- | --- |",
         *(f"| {ranks} | {sums[ranks]['passed']} | {sums[ranks]['failed']} | "
           f"{sums[ranks]['skipped']} | {sums[ranks]['out']} |" for ranks in RANKS), "",
-        f"On more than {SHOWN} ranks without {', '.join(LONG)}, which take long.", "",
+        f"Runs on more than {SHOWN} ranks leave out {', '.join(LONG)}, which take long.", "",
         f"## By file, on {SHOWN} ranks", "",
-        "Skipped are tests that ask first whether MPI has something, and those that get "
+        "A test is skipped if it asks for a feature that nicbed lacks, or gets "
         "NotImplementedError. Tests out of scope are not run.", "",
         "| file | passed | failed | skipped | out of scope |", "| --- | --- | --- | --- | --- |"]
     for module, tests in shown.items():

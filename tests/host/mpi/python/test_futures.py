@@ -103,6 +103,6 @@ with MPICommExecutor(MPI.COMM_SELF) as executor:
     ("import mpi4py.util.pkl5", "mpi4py.util is not supported"),
     ("from mpi4py import util", "mpi4py.util is not supported"),
     ("from mpi4py import run", "mpi4py.run is not supported")])
-def test_what_there_is_not(play, line, told):
+def test_unsupported_features_are_refused(play, line, told):
     with pytest.raises(RankError, match=told):
         play(line, nodes=2)

@@ -99,7 +99,7 @@ def test_atomic_operations_take_one_element_of_one_type(tmp_path):
 @pytest.mark.parametrize("target, text", [
     ("{}", "target: expecting an integer, a list or a tuple"), ("1.5", "target: expecting an"),
     ("()", "target: expecting 1 to 3 items"), ("(0, 1, MPI.INT, 2)", "target: expecting 1 to 3")])
-def test_what_is_no_target(tmp_path, target, text):
+def test_wrong_targets_are_refused(tmp_path, target, text):
     with pytest.raises(RankError, match=f"ValueError: {text}"):
         run(tmp_path, f"""
             import numpy as np

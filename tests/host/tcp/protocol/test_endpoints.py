@@ -34,7 +34,7 @@ def opened(ends: Endpoints, source: int = 1000, peer: int = 0, sequence: int = 5
     (ACK | SYN, b"", Segment(80, 1000, 9, 0, RST)),
     (SYN, b"", Segment(80, 1000, 0, 6, RST | ACK)),
     (FIN, b"xyz", Segment(80, 1000, 0, 9, RST | ACK))])
-def test_what_is_for_nobody_is_reset(ends, flags, data, answer):
+def test_a_segment_for_nobody_is_reset(ends, flags, data, answer):
     """RFC 793, 3.4: with its acknowledgement as the number, else acknowledging all of it."""
     assert ends.arrived(0, Segment(1000, 80, 5, 9, flags, 500, data), 0) == answer
     assert len(ends) == 0

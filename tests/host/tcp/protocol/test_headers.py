@@ -122,7 +122,7 @@ def test_a_packet_field_by_field_is_sound():
     (made(options=b"\2\5\0\0"), "options of TCP"),
     (made(options=b"\1\1\1\2", data=b""), "options of TCP"),
 ])
-def test_what_is_no_segment_for_a_node_is_refused(packet, told):
+def test_segments_for_other_nodes_are_refused(packet, told):
     with pytest.raises(BadPacket, match=told):
         parse(packet, 1)
 

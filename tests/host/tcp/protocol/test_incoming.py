@@ -54,7 +54,7 @@ def test_a_fin_alone_beyond_a_gap_keeps_nothing():
     assert incoming.put(0, b"01234", False) == 6 and incoming.finished
 
 
-def test_what_is_kept_twice_is_kept_once():
+def test_repeated_data_is_kept_once():
     incoming = Incoming(100, 0, 10)
     for _ in range(3):
         assert incoming.put(5, b"56789", False) == 0
@@ -63,7 +63,7 @@ def test_what_is_kept_twice_is_kept_once():
     assert b"".join(incoming.read(100)) == b"0123456789"
 
 
-def test_what_is_old_leaves_no_trace():
+def test_old_data_leaves_no_trace():
     incoming = Incoming(100, 0, 10)
     incoming.put(0, b"01234", False)
     for begin, data in ((0, b"01234"), (4, b"4"), (2, b"23")):

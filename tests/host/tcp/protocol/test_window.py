@@ -101,7 +101,7 @@ def test_what_is_without_the_window_is_answered_and_leaves_the_rest(far, kept):
         assert answer.flags == ACK and answer.acknowledgement == 0 and not answer.data
 
 
-def test_what_was_never_sent_cannot_be_acknowledged():
+def test_unsent_data_cannot_be_acknowledged():
     """Such a segment is answered, and neither it nor its window is believed (RFC 793, 3.9)."""
     connection = opened()
     connection.write(bytes(10))

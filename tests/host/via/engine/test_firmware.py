@@ -178,7 +178,7 @@ def test_the_count_of_events_taken_arrives_before_another_cpu_takes_more() -> No
     assert model.run([[program] * 2, None], limit=500_000).results[0] == [1, 1]
 
 
-def test_what_is_left_out_is_there() -> None:
+def test_tests_that_are_left_out_exist() -> None:
     """No name of a test that is left out, or always run, is out of date."""
     names = {case.name for name in MODULES for case in cases(importlib.import_module(name))}
     assert QUICK | WORDS <= names

@@ -246,7 +246,7 @@ def test_disconnecting_flushes_and_the_peer_hears_of_it(level):
     run_pair(receiver, leaver, reliability=level)
 
 
-def test_what_was_posted_before_connecting():
+def test_descriptors_posted_before_connecting():
     """Receives wait; sends complete flushed."""
     async def receiver(side):
         await side.send(0, [side.at(8192, 100)])

@@ -100,7 +100,7 @@ def test_a_request_matches_by_the_remote_address_only():
     assert run(client, server)[1] == [NetAddress(0, b"whoever"), NetAddress(0, b"")]
 
 
-def test_what_has_to_match_and_mending_it():
+def test_attributes_must_match_and_can_be_mended():
     """A failed accept is not told to the client: the server tries until it fits."""
     async def client(node):
         side = await Side(node, max_transfer=5000, qos=3).open()

@@ -122,7 +122,7 @@ def test_a_change_that_changes_nothing_is_told(lab, monkeypatch):
     assert outcome["results"]["kernels"]["cg"]["L"] == {"worth": 0, "elasticity": 0, "spread": 0}
 
 
-def test_effects_that_are_no_line_and_checks_that_fail_in_a_run_are_told(lab):
+def test_nonlinear_effects_and_failed_checks_are_reported(lab):
     """MG takes 1,000 cycles more with the smaller change of o."""
     outcome = whole(lab, "mg")
     assert [one["check"] for one in outcome["checks"] if not one["ok"]] == [
@@ -133,7 +133,7 @@ def test_effects_that_are_no_line_and_checks_that_fail_in_a_run_are_told(lab):
     assert outcome["checks"][-1]["detail"] == "mg: a cycle of o 30, or 10 beside it"
 
 
-def test_what_is_not_above_0_has_no_elasticity():
+def test_a_parameter_below_0_has_no_elasticity():
     costs = {(): {"o": Fraction(9), "g": Fraction(9), "L": Fraction(-5)},
              **{("L", size): {"o": Fraction(9), "g": Fraction(9), "L": Fraction(5 * size)}
                 for size in (1, 2)}}
@@ -201,7 +201,7 @@ def documents(lab):
 
 
 @pytest.mark.parametrize("ends", [1, 2, 3, 5])
-def test_what_is_interrupted_goes_on_where_it_was(lab, monkeypatch, tmp_path, ends):
+def test_an_interrupted_comparison_continues(lab, monkeypatch, tmp_path, ends):
     """Of two descriptions, each with o, g and L and two kernels; and the file is that of a run in
     one piece."""
     asked = []
@@ -243,7 +243,7 @@ def test_the_report(lab):
     assert "tcp cg 1.7 30 ± 0 7 ± 0 11 ± 0 5.42 3.16 -".split() in rows
 
 
-def test_what_is_worth_nothing_has_a_spread():
+def test_a_worthless_parameter_has_a_spread():
     nothing = {"worth": 0, "spread": 2, "elasticity": 0}
     kernel = {"cycles": 1000, "o": nothing, "g": nothing,
               "L": {"worth": 3, "spread": 1, "elasticity": None}}

@@ -66,7 +66,7 @@ def test_frames_are_those_of_the_layout() -> None:
 
 
 @pytest.mark.parametrize("words", [[], [1, 2], [0x6E63_0001, 5]])
-def test_what_is_no_frame(words: list[int]) -> None:
+def test_wrong_frames_are_refused(words: list[int]) -> None:
     assert decode(frame(words)[1:-1]) is None
     assert decode(frame([header(0), 1])[1:-2]) is None
     assert decode(b"") is None and decode(b"\0\0\0") is None and decode(b"\0" * 9) is None

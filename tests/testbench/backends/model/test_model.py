@@ -60,7 +60,7 @@ def test_a_run_ends_at_its_limit(tmp_path):
     (lambda bed, path: bed.experiment(path, wave=path.with_suffix(".fst")),
      "--sim model records no waveform"),
 ])
-def test_what_it_cannot_do_is_one_line(tmp_path, call, text):
+def test_unsupported_requests_are_one_line(tmp_path, call, text):
     file = tmp_path / "exchange.py"
     file.write_text(PROGRAM)
     with Testbed(sim="model", nodes=2, store=None) as bed, pytest.raises(UserError, match=text):
