@@ -71,16 +71,16 @@ BANDWIDTH = _bench(
     am="am.bandwidth:AmBandwidth", via="via.bandwidth:ViaBandwidth",
     one_way="bandwidth:Bandwidth", mpi="mpi.bandwidth")
 BUFFERS = _bench("buffers", 2, "latency with fresh pages for every message; registering memory",
-                 via="via.buffers", mpi="mpi.buffers")
+                 via="via.buffers:ViaBuffers", mpi="mpi.buffers")
 CONNECTIONS = _bench(
     "connections", 2, "latency against the number of connected VIs, or of partners",
-    via="via.connections", mpi="mpi.connections")
+    via="via.connections:ViaConnections", mpi="mpi.connections")
 VIS = _bench("vis", 2, "1 to 1,024 VIs with messages in flight on all of them, both ways",
              via="load.vis")
 BLOCKING = _bench("blocking", 2, "latency of receives that wait for an interrupt, or spin first",
-                  via="via.blocking")
+                  via="via.blocking:Blocking")
 GATHER = _bench("gather", 2, "latency of one message in 1 to 64 segments",
-                via="via.gather", mpi="mpi.gather")
+                via="via.gather:ViaGather", mpi="mpi.gather")
 WILDCARD = _bench("wildcard", 2, "latency of receives from any rank, with any tag",
                   mpi="mpi.wildcard")
 OVERLAP = _bench("overlap", 2, "how much of a message a rank that computes hides",
@@ -89,4 +89,5 @@ COLLECTIVES = _bench("collectives", 4, "barrier, broadcast, reductions and excha
                      mpi="mpi.collectives")
 COMMTEST = _bench("commtest", 4, "21 protocols by which ranks exchange messages, over sizes",
                   mpi="mpi.commtest.bench")
-CQ = _bench("cq", 2, "latency with completions from a queue of 1 to 64 work queues", via="via.cq")
+CQ = _bench("cq", 2, "latency with completions from a queue of 1 to 64 work queues",
+            via="via.cq:Cq")

@@ -14,6 +14,7 @@ In the order in which to read:
 - :mod:`.latencies`: Common part of the latency benchmarks: half round trips by variant over x,
   their legs from the trace, the difference of a variant to the plain one; tables, plot, headline
   figures
+- :mod:`.varied_latency`: A benchmark of latency in which one thing is varied
 - :mod:`.logp_results`: LogP parameters as a benchmark's results: what a signature gives on any
   layer
 - :mod:`.logp_truth`: The truth of the LogP parameters from the traces of the signature's runs, a
