@@ -33,23 +33,27 @@ def _bench(name: str, nodes: int, title: str, **given: Unpack[_Parts]) -> Varian
 
 RTT = _bench("rtt", 2, "round trip of a request and its reply, 1 to 4 words, leg by leg",
              am="am.rtt:Rtt")
-BARE = _bench("bare", 2, "a round trip without the layer, and what the layer adds", am="am.bare")
+BARE = _bench("bare", 2, "a round trip without the layer, and what the layer adds",
+              am="am.bare:Bare")
 OVERHEAD = _bench(
     "overhead", 2, "cost of requests and replies, of an empty poll, of a poll that finds",
-    am="am.overhead")
+    am="am.overhead:Overhead")
 LOGP = _bench("logp", 2, "the LogP signature: o_s, o_r, g, L, RTT beside the truth",
-              am="am.logp", via="via.logp", one_way="one_way.logp:OneWayLogp", rpc="rpc.logp")
-PRTT = _bench("prtt", 2, "o_s, g and G the LogGP way, as a cross-check", am="am.prtt")
+              am="am.logp:AmLogp", via="via.logp:ViaLogp",
+              one_way="one_way.logp:OneWayLogp", rpc="rpc.logp:RpcLogp")
+PRTT = _bench("prtt", 2, "o_s, g and G the LogGP way, as a cross-check", am="am.prtt:Prtt")
 BULK = _bench("bulk", 2, "store, store_async and get over sizes: bandwidth, r_inf, n_1/2, g(n), G",
-              am="am.bulk")
+              am="am.bulk:Bulk")
 PIPELINED = _bench("pipelined", 2, "asynchronous stores of a fixed total, cut into requests",
-                   am="am.pipelined")
-EXCHANGE = _bench("exchange", 3, "both nodes send at once, started by a third", am="am.exchange")
-PAIRS = _bench("pairs", 4, "all pairs at once: is each as fast as one pair alone?", am="am.pairs")
+                   am="am.pipelined:Pipelined")
+EXCHANGE = _bench("exchange", 3, "both nodes send at once, started by a third",
+                  am="am.exchange:Exchange")
+PAIRS = _bench("pairs", 4, "all pairs at once: is each as fast as one pair alone?",
+               am="am.pairs:Pairs")
 ONE_TO_MANY = _bench("one-to-many", 4, "one node sends to many: the gap by number of receivers",
-                     am="am.one_to_many")
+                     am="am.one_to_many:OneToMany")
 MANY_TO_ONE = _bench("many-to-one", 4, "many nodes send to one: the gap by number of senders",
-                     am="am.many_to_one")
+                     am="am.many_to_one:ManyToOne")
 INCAST = _bench("incast", 4, "many nodes send to one: goodput, shares, packets sent again",
                 crowds="load.incast:Incast")
 ALLTOALL = _bench("alltoall", 4, "every node sends to every other: what each gets",
@@ -67,16 +71,16 @@ BANDWIDTH = _bench(
     am="am.bandwidth:AmBandwidth", via="via.bandwidth:ViaBandwidth",
     one_way="bandwidth:Bandwidth", mpi="mpi.bandwidth")
 BUFFERS = _bench("buffers", 2, "latency with fresh pages for every message; registering memory",
-                 via="via.buffers", mpi="mpi.buffers")
+                 via="via.buffers:ViaBuffers", mpi="mpi.buffers")
 CONNECTIONS = _bench(
     "connections", 2, "latency against the number of connected VIs, or of partners",
-    via="via.connections", mpi="mpi.connections")
+    via="via.connections:ViaConnections", mpi="mpi.connections")
 VIS = _bench("vis", 2, "1 to 1,024 VIs with messages in flight on all of them, both ways",
              via="load.vis")
 BLOCKING = _bench("blocking", 2, "latency of receives that wait for an interrupt, or spin first",
-                  via="via.blocking")
+                  via="via.blocking:Blocking")
 GATHER = _bench("gather", 2, "latency of one message in 1 to 64 segments",
-                via="via.gather", mpi="mpi.gather")
+                via="via.gather:ViaGather", mpi="mpi.gather")
 WILDCARD = _bench("wildcard", 2, "latency of receives from any rank, with any tag",
                   mpi="mpi.wildcard")
 OVERLAP = _bench("overlap", 2, "how much of a message a rank that computes hides",
@@ -85,4 +89,5 @@ COLLECTIVES = _bench("collectives", 4, "barrier, broadcast, reductions and excha
                      mpi="mpi.collectives")
 COMMTEST = _bench("commtest", 4, "21 protocols by which ranks exchange messages, over sizes",
                   mpi="mpi.commtest.bench")
-CQ = _bench("cq", 2, "latency with completions from a queue of 1 to 64 work queues", via="via.cq")
+CQ = _bench("cq", 2, "latency with completions from a queue of 1 to 64 work queues",
+            via="via.cq:Cq")

@@ -4,7 +4,8 @@ result files."""
 import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, dataclass, field
-from typing import Any, get_args, get_type_hints
+from types import UnionType
+from typing import Any, Union, get_args, get_origin, get_type_hints
 
 __all__ = ["Outcome", "figure", "plain", "read", "setting"]
 
@@ -17,9 +18,12 @@ def setting(default: Any, meaning: str, *, unit: str = "", shown: bool = True) -
     return field(default=default, metadata=about)
 
 
-def figure(unit: str, meaning: str) -> Any:
+def figure(unit: str, meaning: str, *, optional: bool = False) -> Any:
     """A field of ``Results``: a number in ``unit``, or numbers by size, count or name. One in
-    "cycles" is also given in microseconds."""
+    "cycles" is also given in microseconds. ``optional``: it is None by default, and then not in
+    result files."""
+    if optional:
+        return field(default=None, metadata={"unit": unit, "meaning": meaning, "shown": False})
     return field(metadata={"unit": unit, "meaning": meaning})
 
 
@@ -39,6 +43,8 @@ class Outcome:
         Checks, as :func:`nicbed.testbench.estimate.compare.check` makes them.
     breakdown
         Mean lives of messages by stage, if single messages were traced.
+    comparison
+        Estimates beside the truth, rows as of :meth:`nicbed.testbench.estimate.compare.Row.plain`.
     """
 
     results: Any
@@ -46,6 +52,7 @@ class Outcome:
     points: Any = field(default_factory=dict)
     checks: Sequence[Mapping[str, Any]] = ()
     breakdown: Mapping[str, Any] | None = None
+    comparison: Sequence[Mapping[str, Any]] | None = None
 
 
 def plain(value: Any) -> dict[str, Any]:
@@ -90,11 +97,11 @@ def read(kind: type, found: Mapping[str, Any]) -> Any:
 
 def _nested(hint: Any, value: Any) -> Any:
     """``value`` with mappings read as the dataclasses that ``hint`` has in their places."""
+    of = get_args(hint)
+    if get_origin(hint) in (Union, UnionType):
+        return next((_nested(one, value) for one in of if one is not type(None)), value)
     if isinstance(value, Mapping):
         if dataclasses.is_dataclass(hint) and isinstance(hint, type):
             return read(hint, value)
-        of = get_args(hint)
-        if len(of) == 2 and of[1] is not type(None):
-            return {key: _nested(of[1], each) for key, each in value.items()}
-        return next((_nested(one, value) for one in of if one is not type(None)), value)
-    return value
+        return {key: _nested(of[1], each) for key, each in value.items()} if of[1:] else value
+    return [_nested(of[0], each) for each in value] if isinstance(value, list) and of else value

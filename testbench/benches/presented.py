@@ -13,7 +13,7 @@ class Presented:
     """A benchmark's object as a module of functions: ``parameters(description)``, ``measure(lab,
     layer, parameters, tell)``, ``evaluate(raw, description, parameters)``, ``tables(document)``,
     ``headline(document)`` and, where the object has them, ``full(description)``,
-    ``draw(document, figure)``, ``series(document)`` and ``FIGURES``."""
+    ``draw(document, figure)``, ``series(document)``, ``FIGURES`` and ``SHORT``."""
 
     def __init__(self, bench: Any) -> None:
         self.bench = bench
@@ -21,7 +21,7 @@ class Presented:
         self.EVERY_NIC = bench.every_nic
         self.tables = bench.tables
         self.headline = bench.headline
-        for name in ("draw", "series"):
+        for name in ("draw", "series", "SHORT"):
             if hasattr(bench, name):
                 setattr(self, name, getattr(bench, name))
         if bench.FIGURES is not None:
@@ -45,7 +45,8 @@ class Presented:
             found = Outcome(results=found)
         return {"results": plain(found.results), "truth": found.truth, "points": found.points,
                 "checks": list(found.checks),
-                **({} if found.breakdown is None else {"breakdown": found.breakdown})}
+                **{name: each for name in ("breakdown", "comparison")
+                   if (each := getattr(found, name)) is not None}}
 
     def _read(self, parameters: Mapping[str, Any]) -> Any:
         return read(self.bench.Parameters, parameters)

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-__all__ = ["amount", "checks", "console", "lives", "micro", "percent", "shares", "stages", "table"]
+__all__ = ["amount", "checks", "console", "lives", "micro", "percent", "stages", "table"]
 
 PIPE_WIDTH = 110
 
@@ -56,13 +56,6 @@ def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]], *,
     for row in rows:
         made.add_row(*row)
     return made
-
-
-def shares(found: Mapping[str, Any]) -> "Table":
-    """Busy shares of the blocks on the path, with the bound among them."""
-    rows = [(("→ " if one["block"] == found["block"] else "  ") + one["block"], str(one["node"]),
-             f"{100 * one['busy']:.1f} %") for one in found["shares"]]
-    return table("Busy in steady state", ["block", "node", "busy"], rows)
 
 
 def stages(found: Sequence[Mapping[str, Any]], clock_mhz: float, title: str) -> "Table":

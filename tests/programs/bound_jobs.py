@@ -29,10 +29,11 @@ async def gaps(lab: Lab, cases: dict[str, tuple[int, dict[str, Any]]]
         if size:
             raw = await measure_transfers(its, "store_async", size, 48)
             gap = answer_gap(raw["answered"])
-            bound = transfer_truth(raw, lab.description)["bound"]
+            bound = transfer_truth(raw, lab.description).bound
         else:
             raw = await measure_streams(its, "am", {0: [1]}, 256)
             gap = gap_of(raw["streams"][0]).slope
-            bound = stream_truth(raw, 0, 1)["bound"]
-        found[name] = (float(gap) / 256, bound["block"], float(bound["busy"]))
+            bound = stream_truth(raw, 0, 1).bound
+        assert bound is not None
+        found[name] = (float(gap) / 256, bound.block, float(bound.busy))
     return found

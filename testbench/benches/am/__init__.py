@@ -4,8 +4,12 @@ In the order in which to read:
 
 - :mod:`.rtt`: Round trips of a request and its reply, 1 to 4 words: measured, and leg by leg from
   the trace
+- :mod:`.packets`: Packets past the layer: the layer's own way to the NIC, with no window, no
+  sequence numbers and no handlers
 - :mod:`.bare`: Round trips past the layer: a program that drives the layer's own way to the NIC,
   beside Active Messages over the same way
+- :mod:`.single_calls`: Single calls of Active Messages, far apart, each between two readings of the
+  CPU's clock
 - :mod:`.overhead`: CPU costs of single calls: requests and replies by words, empty polls,
   successful polls
 - :mod:`.logp`: The LogP signature of small messages: o_s, o_r, g, L and RTT, with the truth beside

@@ -1,6 +1,7 @@
 """Bulk transfers over sizes: T(n), o_s(n), o_r(n), g(n), bandwidth, r_inf, n_1/2, T0 and G."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -15,19 +16,23 @@ from ...estimate.fits import fit
 from ...estimate.logp import Curve, Regimes, regimes, send_overhead
 from ...results.document import cycles, number
 from ...truth.spans import spans
-from ..common.bulk_report import draw, headline, series, tables
+from ..benchmark import Benchmark, Tell
+from ..common import bulk_report
+from ..common.bulk_report import BulkKind, BulkResults, BulkRow, BusyBound
+from ..common.headline import Headline, Series
 from ..common.programs import close_to, open_to, programs, server, stamp
 from ..common.transfers import (
     KINDS,
+    TransferTruth,
     measure_transfers,
     sizes,
     transfer_truth,
     transfers,
     window_bytes,
 )
+from ..fields import Outcome, setting
 
-__all__ = ["answer_gap", "draw", "evaluate", "headline", "measure", "parameters", "series",
-           "tables"]
+__all__ = ["Bulk", "BulkParameters", "answer_gap"]
 
 BUDGET = 128 << 10
 """Bytes of a stream, M * n; but at least LEAST and at most MOST transfers."""
@@ -37,40 +42,94 @@ WARM = 1 << 16
 larger transfers do not fit a cache."""
 
 
-def parameters(description: Description) -> dict[str, Any]:
+@dataclass(frozen=True)
+class BulkParameters:
     """4 B to 1 MB, with 3 bytes less and more around each power of two for T(n)."""
-    most = buffer_of(description)
-    return {"sizes": sizes(most, around=3), "stream_sizes": sizes(most), "stream_bytes": BUDGET,
-            "kinds": list(KINDS)}
+
+    sizes: Sequence[int] = setting([4], "bytes of single transfers", unit="bytes")
+    stream_sizes: Sequence[int] = setting([4], "bytes of transfers in a row", unit="bytes")
+    stream_bytes: int = setting(BUDGET, "bytes of a stream, about", unit="bytes")
+    kinds: Sequence[str] = setting(list(KINDS), "kinds of transfer")
+
+
+class Bulk(Benchmark):
+    """Bulk transfers over sizes."""
+
+    name = "bulk"
+    title = "store, store_async and get over sizes: bandwidth, r_inf, n_1/2, g(n), G"
+    Parameters = BulkParameters
+    Results = BulkResults
+
+    def parameters(self, description: Description) -> BulkParameters:
+        """Up to what a buffer holds."""
+        most = buffer_of(description)
+        return BulkParameters(sizes(most, around=3), sizes(most))
+
+    async def measure(self, lab: Any, layer: str, parameters: BulkParameters, tell: Tell
+                      ) -> dict[str, Any]:
+        """Single transfers for T(n); streams for o_s(n) and g(n), and with D beyond the knee for
+        o_r(n)."""
+        found: dict[str, Any] = {}
+        streams = [(kind, size) for kind in parameters.kinds if kind != "store"
+                   for size in parameters.stream_sizes]
+        steps = len(parameters.kinds) * 8 + len(streams)
+        for index, kind in enumerate(parameters.kinds):
+            tell(f"{kind}, one by one", 8 * index, steps)
+            found[kind] = {"single": await _measure_single(lab, kind, parameters.sizes),
+                           "streams": {}, "beyond": {}}
+        reach = window_bytes(lab.description)
+        for index, (kind, size) in enumerate(streams):
+            tell(f"{kind}, streams of {size} bytes", 8 * len(parameters.kinds) + index, steps)
+            found[kind]["streams"][size] = await measure_transfers(lab, kind, size, _count(size))
+            if size <= reach:
+                single = found[kind]["single"]["ticks"][list(parameters.sizes).index(size)]
+                found[kind]["beyond"][size] = await measure_transfers(
+                    lab, kind, size, 6, -(-2 * single // TICKS), trace=False)
+        return found
+
+    def evaluate(self, raw: Any, description: Description, parameters: BulkParameters) -> Outcome:
+        """All figures over sizes, for each kind."""
+        results, truth, points, checks = {}, {}, {}, []
+        limit = description.link.bytes_per_cycle
+        for kind, one in raw.items():
+            times = [(size, Fraction(ticks, TICKS)) for size, ticks in zip(
+                parameters.sizes, one["single"]["ticks"], strict=True)]
+            traced = {size: transfer_truth(stream, description)
+                      for size, stream in one["streams"].items()}
+            rows = [_row(stream, one["beyond"].get(size), traced[size], description)
+                    for size, stream in one["streams"].items()]
+            results[kind] = _kind(times, rows, description)
+            truth[kind] = {"by_size": [_traced(size, found) for size, found in traced.items()]}
+            points[kind] = {"T": [[size, number(time)] for size, time in times]}
+            checks.append(_check_times(kind, one["single"], parameters.sizes))
+            best = max(size / time for size, time in times)
+            checks.append(check(f"{kind}: no more than the link carries", best <= limit,
+                                f"{number(best)} of {number(limit)} bytes a cycle"))
+        return Outcome(results=BulkResults(**results), truth=truth, points=points, checks=checks)
+
+    def tables(self, document: Mapping[str, Any]) -> list[Any]:
+        """Times of single transfers, then streams of each kind; powers of two only."""
+        return bulk_report.tables(document)
+
+    def draw(self, document: Mapping[str, Any], figure: Any) -> None:
+        """Time over size, and bandwidth over size."""
+        bulk_report.draw(document, figure)
+
+    def headline(self, document: Mapping[str, Any]) -> list[Headline]:
+        """r_inf, n_1/2 and G of each kind."""
+        return bulk_report.headline(document)
+
+    def series(self, document: Mapping[str, Any]) -> Series:
+        """T(n) of stores."""
+        return bulk_report.series(document)
 
 
 def _count(size: int) -> int:
     return max(LEAST, min(MOST, BUDGET // size))
 
 
-async def measure(lab: Any, layer: str, parameters: Mapping[str, Any], tell: Any) -> dict[str, Any]:
-    """Single transfers for T(n); streams for o_s(n) and g(n), and with D beyond the knee for
-    o_r(n)."""
-    found: dict[str, Any] = {}
-    streams = [(kind, size) for kind in parameters["kinds"] if kind != "store"
-               for size in parameters["stream_sizes"]]
-    steps = len(parameters["kinds"]) * 8 + len(streams)
-    for index, kind in enumerate(parameters["kinds"]):
-        tell(f"{kind}, one by one", 8 * index, steps)
-        found[kind] = {"single": await _measure_single(lab, kind, parameters["sizes"]),
-                       "streams": {}, "beyond": {}}
-    reach = window_bytes(lab.description)
-    for index, (kind, size) in enumerate(streams):
-        tell(f"{kind}, streams of {size} bytes", 8 * len(parameters["kinds"]) + index, steps)
-        found[kind]["streams"][size] = await measure_transfers(lab, kind, size, _count(size))
-        if size <= reach:
-            single = found[kind]["single"]["ticks"][parameters["sizes"].index(size)]
-            found[kind]["beyond"][size] = await measure_transfers(
-                lab, kind, size, 6, -(-2 * single // TICKS), trace=False)
-    return found
-
-
-async def _measure_single(lab: Any, kind: str, chosen: list[int]) -> dict[str, Any]:
+async def _measure_single(lab: Any, kind: str, chosen: Sequence[int]
+                          ) -> dict[str, Any]:
     async def requester(node: Node) -> Any:
         side = AmEndpoint(node, Exchange())
         await open_to(side, [1])
@@ -95,65 +154,54 @@ async def _measure_single(lab: Any, kind: str, chosen: list[int]) -> dict[str, A
             "marks": run.marks}
 
 
-def evaluate(raw: Mapping[str, Any], description: Description, parameters: Mapping[str, Any]
-             ) -> dict[str, Any]:
-    """All figures over sizes, for each kind."""
-    results, truth, points, checks = {}, {}, {}, []
-    for kind, one in raw.items():
-        chosen = parameters["sizes"]
-        times = [Fraction(ticks, TICKS) for ticks in one["single"]["ticks"]]
-        found = bandwidth(chosen, times)
-        rates = [Fraction(size) / time for size, time in zip(chosen, times, strict=True)]
-        rows, traced = [], []
-        for size, stream in one["streams"].items():
-            row, row_truth = _row(stream, one["beyond"].get(size), description)
-            rows.append({"size": size, **row})
-            traced.append({"size": size, **row_truth})
-        results[kind] = {
-            "r_inf": number(found.r_inf), "T0": number(found.T0),
-            "n_half": None if found.n_half is None else number(found.n_half),
-            "best": number(max(rates)), "residual": number(found.residual),
-            "G": _per_byte(rows, description), "by_size": rows}
-        truth[kind] = {"by_size": traced}
-        points[kind] = {"T": [[size, number(time)] for size, time in zip(chosen, times,
-                                                                         strict=True)]}
-        checks.append(_check_times(kind, one["single"], chosen))
-        limit = description.link.bytes_per_cycle
-        checks.append(check(f"{kind}: no more than the link carries", max(rates) <= limit,
-                            f"{number(max(rates))} of {number(limit)} bytes a cycle"))
-    return {"results": results, "truth": truth, "points": points, "checks": checks}
+def _kind(times: Sequence[tuple[int, Fraction]], rows: Sequence[BulkRow],
+          description: Description) -> BulkKind:
+    """Figures of single transfers, by their sizes and ``times`` in cycles, and of those in a
+    row."""
+    found = bandwidth([size for size, _ in times], [time for _, time in times])
+    return BulkKind(
+        r_inf=number(found.r_inf), T0=number(found.T0),
+        n_half=None if found.n_half is None else number(found.n_half),
+        best=number(max(size / time for size, time in times)),
+        residual=number(found.residual), G=_per_byte(rows, description), by_size=rows)
 
 
-def _row(stream: Mapping[str, Any], beyond: Mapping[str, Any] | None, description: Description
-         ) -> tuple[dict[str, Any], dict[str, Any]]:
+def _row(stream: Mapping[str, Any], beyond: Mapping[str, Any] | None, truth: TransferTruth,
+         description: Description) -> BulkRow:
+    """Figures of transfers in a row."""
+    o_s = _send(stream, description) if beyond else None
+    o_r = None if not beyond or o_s is None else _receive(beyond, o_s)
+    g = answer_gap(stream["answered"])
+    seen = (o_s is None or o_r is None or g > (o_s + o_r) * Fraction(102, 100)) and (
+        truth.bound is None or truth.bound.block != "host")
+    return BulkRow(
+        size=stream["size"], o_s=None if o_s is None else cycles(o_s),
+        o_r=None if o_r is None else cycles(o_r), g=cycles(g) if seen else None, g_visible=seen,
+        rate=cycles(g), count=len(stream["issued"]),
+        bound=None if truth.bound is None else BusyBound(truth.bound.block, truth.bound.busy))
+
+
+def _send(stream: Mapping[str, Any], description: Description) -> Fraction:
+    """o_s, in ticks, of only those issues whose packets all had room in the bulk window; the
+    packets of others are sent later."""
     curve = Curve(0, tuple(stream["issued"]), tuple(stream["handled"]))
-    truth = transfer_truth(stream, description)
-    # Only issues whose packets all had room in the bulk window; the packets of others are sent
-    # later.
     packets = -(-stream["size"] // description.nic.mtu)
     room = window_bytes(description) // description.nic.mtu // packets
-    where = Regimes(min(regimes(curve).send_only, max(1, room)), 0)
-    o_s = send_overhead(curve, where) if beyond else None
-    o_r = None
-    if beyond and o_s is not None:
-        steps = [beyond["issued"][index] - beyond["issued"][index - 1]
-                 for index in range(2, len(beyond["issued"]))]
-        o_r = Fraction(sum(steps), len(steps)) - beyond["delay"] * TICKS - o_s
-    g = answer_gap(stream["answered"])
-    seen = True
-    if o_s is not None and o_r is not None:
-        seen = g > (o_s + o_r) * Fraction(102, 100)
-    if truth["bound"] is not None and truth["bound"]["block"] == "host":
-        seen = False
-    row = {"o_s": None if o_s is None else cycles(o_s), "o_r": None if o_r is None else cycles(o_r),
-           "g": cycles(g) if seen else None, "g_visible": seen, "rate": cycles(g),
-           "count": len(stream["issued"]),
-           "bound": None if truth["bound"] is None else {key: truth["bound"][key]
-                                                         for key in ("block", "busy")}}
-    traced = {"o_s": cycles(truth["o_s"]),
-              "g": None if truth["g"] is None else cycles(truth["g"]),
-              "o_r": cycles(truth["o_r"]) if "o_r" in truth else None}
-    return row, traced
+    return send_overhead(curve, Regimes(min(regimes(curve).send_only, max(1, room)), 0))
+
+
+def _receive(beyond: Mapping[str, Any], o_s: Fraction) -> Fraction:
+    """o_r, in ticks, of a stream with a delay beyond the knee."""
+    steps = [beyond["issued"][index] - beyond["issued"][index - 1]
+             for index in range(2, len(beyond["issued"]))]
+    return Fraction(sum(steps), len(steps)) - beyond["delay"] * TICKS - o_s
+
+
+def _traced(size: int, truth: TransferTruth) -> dict[str, Any]:
+    """The truth of one size in the form of a result file."""
+    return {"size": size, "o_s": cycles(truth.o_s),
+            "g": None if truth.g is None else cycles(truth.g),
+            "o_r": None if truth.o_r is None else cycles(truth.o_r)}
 
 
 def answer_gap(answered: list[int]) -> Fraction:
@@ -164,17 +212,17 @@ def answer_gap(answered: list[int]) -> Fraction:
     return fit(range(first, len(answered)), answered[first:]).slope
 
 
-def _per_byte(rows: list[dict[str, Any]], description: Description) -> float | None:
+def _per_byte(rows: Sequence[BulkRow], description: Description) -> float | None:
     """G, cycles a byte, from the sizes of whole packets at which g was visible."""
-    chosen = [row for row in rows if row["g"] is not None
-              and row["size"] >= description.nic.mtu // 4]
-    if len(chosen) < 2:
+    gaps = {row.size: Fraction(str(row.g)) for row in rows
+            if row.g is not None and row.size >= description.nic.mtu // 4}
+    if len(gaps) < 2:
         return None
-    return number(gap_per_byte([row["size"] for row in chosen],
-                               [Fraction(str(row["g"])) for row in chosen]).slope)
+    return number(gap_per_byte(list(gaps), list(gaps.values())).slope)
 
 
-def _check_times(kind: str, single: Mapping[str, Any], chosen: list[int]) -> dict[str, Any]:
+def _check_times(kind: str, single: Mapping[str, Any], chosen: Sequence[int]
+                 ) -> dict[str, Any]:
     """Compare T(n) by the program's clock with the marks of the call and of its answer."""
     found = spans(single["marks"])
     begins = {span.begin for span in found if span.activity == Activity.BULK_SEND and not span.node}

@@ -1,48 +1,132 @@
 """Both nodes send at once, started by a third; and one node does both, with a get and a store."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 from ....host.am.endpoint import ARRIVED, START, STORED, AmEndpoint, buffer_of
-from ....host.endpoint import Exchange
+from ....host.endpoint import Exchange as Sides
 from ....host.port.node import Node
 from ....layouts.description import Description
 from ....layouts.trace import TICKS
 from ...estimate.compare import check
 from ...results.document import cycles, number
 from ...results.tables import amount, table
+from ..benchmark import Benchmark, Tell
 from ..common.bulk_report import size_text
 from ..common.headline import Headline, Series
 from ..common.programs import close_to, open_to, programs, server, stamp
 from ..common.transfers import sizes, transfers
+from ..fields import Outcome, figure, setting
 
-__all__ = ["draw", "evaluate", "headline", "measure", "parameters", "series", "tables"]
+__all__ = ["Exchange", "ExchangeParameters", "ExchangeResults"]
 
 BYTES = 64 << 10
 WAYS = {"both": "both nodes store", "one": "one node stores and gets"}
 
 
-def parameters(description: Description) -> dict[str, Any]:
+@dataclass(frozen=True)
+class ExchangeParameters:
     """Powers of four from 64 B; at least 64 KB each way."""
-    return {"sizes": [size for size in sizes(buffer_of(description) // 4, 64)
-                      if size.bit_length() % 2], "bytes": BYTES}
+
+    sizes: Sequence[int] = setting([64], "bytes of a transfer", unit="bytes")
+    bytes: int = setting(BYTES, "bytes each way, about", unit="bytes")
 
 
-async def measure(lab: Any, layer: str, parameters: Mapping[str, Any], tell: Any) -> dict[str, Any]:
-    """One run for each size and way."""
-    found: dict[str, Any] = {"both": {}, "one": {}}
-    for index, size in enumerate(parameters["sizes"]):
-        tell(f"{size} bytes", index, len(parameters["sizes"]))
-        count = max(1, parameters["bytes"] // size)
-        found["both"][size] = await _both(lab, size, count)
-        found["one"][size] = await _one(lab, size, count)
-    return found
+@dataclass(frozen=True)
+class ExchangeResults:
+    """Bytes a cycle, both directions together."""
+
+    bandwidth: Mapping[str, Mapping[str, float]] = figure(
+        "bytes/cycle", "of both directions together, by who sends and bytes of a transfer")
+    unit: str = figure("", "of all of these")
 
 
-async def _both(lab: Any, size: int, count: int) -> dict[str, Any]:
+class Exchange(Benchmark):
+    """Both nodes send at once."""
+
+    name = "exchange"
+    title = "both nodes send at once, started by a third"
+    nodes = 3
+    Parameters = ExchangeParameters
+    Results = ExchangeResults
+
+    def parameters(self, description: Description) -> ExchangeParameters:
+        """Sizes of which four fit a buffer."""
+        return ExchangeParameters([size for size in sizes(buffer_of(description) // 4, 64)
+                                   if size.bit_length() % 2])
+
+    async def measure(self, lab: Any, layer: str, parameters: ExchangeParameters, tell: Tell
+                      ) -> dict[str, Any]:
+        """One run for each size and way."""
+        found: dict[str, Any] = {"both": {}, "one": {}}
+        for index, size in enumerate(parameters.sizes):
+            tell(f"{size} bytes", index, len(parameters.sizes))
+            count = max(1, parameters.bytes // size)
+            found["both"][size] = await _both_send(lab, size, count)
+            found["one"][size] = await _one_does_both(lab, size, count)
+        return found
+
+    def evaluate(self, raw: Any, description: Description, parameters: ExchangeParameters
+                 ) -> Outcome:
+        """Bytes a cycle, both directions together."""
+        rates = {way: {str(size): number(Fraction(2 * size * run["count"] * TICKS, run["ticks"]))
+                       for size, run in one.items()} for way, one in raw.items()}
+        best = max(value for one in rates.values() for value in one.values())
+        limit = 2 * description.link.bytes_per_cycle
+        return Outcome(
+            results=ExchangeResults(rates, "bytes a cycle, both directions"),
+            points={way: {str(size): {"transfers": run["count"], "cycles": cycles(run["ticks"])}
+                          for size, run in one.items()} for way, one in raw.items()},
+            checks=[check("no more than the links carry", best <= limit,
+                          f"{number(best)} of {number(limit)} bytes a cycle")])
+
+    def tables(self, document: Mapping[str, Any]) -> list[Any]:
+        """One row for each size."""
+        found, clock = self.results(document).bandwidth, document["clock_mhz"]
+        rows = []
+        for size in found["both"]:
+            row = [size_text(int(size))]
+            for one in found.values():
+                row += [amount(one[size], 3), amount(one[size] * clock, 1)]
+            rows.append(row)
+        columns = ["transfer"]
+        for way in found:
+            columns += [WAYS[way], "MB/s"]
+        return [table("Exchange, both directions together (bytes a cycle)", columns, rows)]
+
+    def draw(self, document: Mapping[str, Any], figure: Any) -> None:
+        """Bandwidth over transfer size."""
+        from ...results.plots import PALETTE, octaves
+
+        found, clock = self.results(document).bandwidth, document["clock_mhz"]
+        axes = figure.add_subplot()
+        for colour, (way, one) in zip(PALETTE, found.items(), strict=False):
+            axes.plot([int(size) for size in one], [value * clock for value in one.values()],
+                      color=colour, marker="o", label=WAYS[way])
+        chosen = [int(size) for size in found["both"]]
+        octaves(axes, min(chosen), max(chosen), "bytes a transfer", sizes=True)
+        axes.set_ylim(bottom=0)
+        axes.set_ylabel("MB/s, both directions together")
+        axes.legend(loc="lower right")
+        axes.set_title("Exchange")
+
+    def headline(self, document: Mapping[str, Any]) -> list[Headline]:
+        """The best bandwidth of each way."""
+        return [Headline(f"{way}, best", max(one.values()), "bytes/cycle")
+                for way, one in self.results(document).bandwidth.items()]
+
+    def series(self, document: Mapping[str, Any]) -> Series:
+        """Bandwidth of both nodes sending over size."""
+        way, found = next(iter(self.results(document).bandwidth.items()))
+        return Series("bytes a transfer", f"{way} (bytes/cycle, both directions)",
+                      [(int(size), value) for size, value in found.items()], sizes=True)
+
+
+async def _both_send(lab: Any, size: int, count: int) -> dict[str, Any]:
     async def program(node: Node) -> Any:
-        side = AmEndpoint(node, Exchange())
+        side = AmEndpoint(node, Sides())
         other = 1 - node.home
         await side.open()
         await side.wait(lambda: side.started)
@@ -57,7 +141,7 @@ async def _both(lab: Any, size: int, count: int) -> dict[str, Any]:
         return start, stop
 
     async def third(node: Node) -> None:
-        side = AmEndpoint(node, Exchange())
+        side = AmEndpoint(node, Sides())
         await side.open()
         for one in (0, 1):
             await side.am.request(node.address_on(one), START)
@@ -68,9 +152,9 @@ async def _both(lab: Any, size: int, count: int) -> dict[str, Any]:
     return {"ticks": max(stop[0] for _, stop in run.results[:2]) - begin, "count": count}
 
 
-async def _one(lab: Any, size: int, count: int) -> dict[str, Any]:
+async def _one_does_both(lab: Any, size: int, count: int) -> dict[str, Any]:
     async def program(node: Node) -> Any:
-        side = AmEndpoint(node, Exchange())
+        side = AmEndpoint(node, Sides())
         await open_to(side, [1])
         base, peer = side.replied, node.address_on(1)
         start = stamp(node)
@@ -83,66 +167,6 @@ async def _one(lab: Any, size: int, count: int) -> dict[str, Any]:
         return start, stop
 
     run = await lab.run(programs(lab.description.fabric.nodes, {
-        0: program, 1: server(lambda node: AmEndpoint(node, Exchange()))}))
+        0: program, 1: server(lambda node: AmEndpoint(node, Sides()))}))
     start, stop = run.results[0]
     return {"ticks": stop[0] - start[0], "count": count}
-
-
-def evaluate(raw: Mapping[str, Any], description: Description, parameters: Mapping[str, Any]
-             ) -> dict[str, Any]:
-    """Bytes a cycle, both directions together."""
-    results = {way: {str(size): number(Fraction(2 * size * run["count"] * TICKS, run["ticks"]))
-                     for size, run in one.items()} for way, one in raw.items()}
-    best = max(value for one in results.values() for value in one.values())
-    limit = 2 * description.link.bytes_per_cycle
-    return {"results": {"bandwidth": results, "unit": "bytes a cycle, both directions"},
-            "truth": {},
-            "points": {way: {str(size): {"transfers": run["count"], "cycles": cycles(run["ticks"])}
-                             for size, run in one.items()} for way, one in raw.items()},
-            "checks": [check("no more than the links carry", best <= limit,
-                             f"{number(best)} of {number(limit)} bytes a cycle")]}
-
-
-def tables(document: Mapping[str, Any]) -> list[Any]:
-    """One row for each size."""
-    found, clock = document["results"]["bandwidth"], document["clock_mhz"]
-    rows = []
-    for size in found["both"]:
-        row = [size_text(int(size))]
-        for one in found.values():
-            row += [amount(one[size], 3), amount(one[size] * clock, 1)]
-        rows.append(row)
-    columns = ["transfer"]
-    for way in found:
-        columns += [WAYS[way], "MB/s"]
-    return [table("Exchange, both directions together (bytes a cycle)", columns, rows)]
-
-
-def draw(document: Mapping[str, Any], figure: Any) -> None:
-    """Bandwidth over transfer size."""
-    from ...results.plots import PALETTE, octaves
-
-    found, clock = document["results"]["bandwidth"], document["clock_mhz"]
-    axes = figure.add_subplot()
-    for colour, (way, one) in zip(PALETTE, found.items(), strict=False):
-        axes.plot([int(size) for size in one], [value * clock for value in one.values()],
-                  color=colour, marker="o", label=WAYS[way])
-    chosen = [int(size) for size in found["both"]]
-    octaves(axes, min(chosen), max(chosen), "bytes a transfer", sizes=True)
-    axes.set_ylim(bottom=0)
-    axes.set_ylabel("MB/s, both directions together")
-    axes.legend(loc="lower right")
-    axes.set_title("Exchange")
-
-
-def headline(document: Mapping[str, Any]) -> list[Headline]:
-    """The best bandwidth of each way."""
-    return [Headline(f"{way}, best", max(one.values()), "bytes/cycle")
-            for way, one in document["results"]["bandwidth"].items()]
-
-
-def series(document: Mapping[str, Any]) -> Series:
-    """Bandwidth of both nodes sending over size."""
-    way, found = next(iter(document["results"]["bandwidth"].items()))
-    return Series("bytes a transfer", f"{way} (bytes/cycle, both directions)",
-                  [(int(size), value) for size, value in found.items()], sizes=True)

@@ -5,15 +5,19 @@ cost of an issue over M, one curve for each D. One run for each D gives its whol
 is deterministic, so a run of M issues is the beginning of a longer one.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
 from ....host.port.node import Node
 from ....layouts.description import Description
 from ....layouts.trace import TICKS
-from ..common.logp_evaluation import evaluate as evaluate_signature
-from ..common.logp_report import FIGURES, draw, headline, series, tables
+from ..benchmark import Benchmark, Tell
+from ..common import logp_report
+from ..common.headline import Headline, Series
+from ..common.logp_evaluation import evaluate
+from ..common.logp_results import LogpResults
 from ..common.programs import (
     close_to,
     on,
@@ -25,13 +29,10 @@ from ..common.programs import (
     stream_of,
     ticks_between,
 )
+from ..fields import Outcome, setting
 
-__all__ = ["FIGURES", "draw", "evaluate", "headline", "measure", "measure_curve",
-           "measure_signature", "parameters", "series", "tables"]
+__all__ = ["AmLogp", "SignatureParameters", "issues", "measure_curve", "measure_trips"]
 
-SHORT = {"issues": 256, "delays": ["0", "3/2"]}
-"""Parameters in place of the usual ones that take less time and give the same figures within a
-hundredth."""
 TRIPS = 16
 CYCLES = 2_000_000
 """Approximate cycles of computation in the run of one D: a large D has fewer issues."""
@@ -43,38 +44,72 @@ def issues(count: int, delay: int) -> int:
     return min(count, max(FEWEST, CYCLES // delay)) if delay else count
 
 
-def parameters(description: Description) -> dict[str, Any]:
-    """512 issues; D as fractions of the round trip, three of them beyond it."""
-    return {"issues": 512, "words": 1,
-            "delays": ["0", "1/32", "1/16", "1/8", "1/4", "1/2", "1", "3/2", "2"]}
+@dataclass(frozen=True)
+class SignatureParameters:
+    """Issues in a row at several D."""
+
+    issues: int = setting(512, "requests in a row")
+    words: int = setting(1, "words of a request and its reply", unit="words")
+    delays: Sequence[str] = setting(
+        ["0", "1/32", "1/16", "1/8", "1/4", "1/2", "1", "3/2", "2"],
+        "D, as fractions of the round trip")
 
 
-async def measure(lab: Any, layer: str, parameters: Mapping[str, Any], tell: Any) -> dict[str, Any]:
-    """The round trip, then one run for each D."""
-    return await measure_signature(lab, layer, parameters, tell)
+class AmLogp(Benchmark):
+    """LogP over a layer whose requests have replies.
 
+    Attributes
+    ----------
+    SHORT
+        Parameters in place of the usual ones that take less time and give the same figures within a
+        hundredth.
+    """
 
-async def measure_signature(lab: Any, layer: str, parameters: Mapping[str, Any], tell: Any
-                            ) -> dict[str, Any]:
-    """The round trip, then one run for each D."""
-    words, count = parameters["words"], parameters["issues"]
-    tell("round trip", 0, 1)
-    found: dict[str, Any] = {"rtt": await measure_trips(lab, layer, words), "curves": []}
-    trips = found["rtt"]["trips"]
-    rtt = -(-max(trips) // TICKS)
-    delays = [-(-rtt * Fraction(share)) // 1 for share in parameters["delays"]]
-    chosen = sorted({int(delay) for delay in delays})
-    for index, delay in enumerate(chosen):
-        tell(f"D = {delay}", index, len(chosen))
-        found["curves"].append(await measure_curve(lab, layer, issues(count, delay), delay,
-                                                   words))
-    return found
+    name = "logp"
+    title = "the LogP signature: o_s, o_r, g, L, RTT beside the truth"
+    Parameters: ClassVar[type] = SignatureParameters
+    Results: ClassVar[type] = LogpResults
+    FIGURES = logp_report.FIGURES
+    SHORT: ClassVar[Mapping[str, Any]] = {"issues": 256, "delays": ["0", "3/2"]}
 
+    def parameters(self, description: Description) -> SignatureParameters:
+        """512 issues; D as fractions of the round trip, three of them beyond it."""
+        return SignatureParameters()
 
-def evaluate(raw: Mapping[str, Any], description: Description, parameters: Mapping[str, Any]
-             ) -> dict[str, Any]:
-    """Estimates, truth, points and checks."""
-    return evaluate_signature(raw)
+    async def measure(self, lab: Any, layer: str, parameters: SignatureParameters, tell: Tell
+                      ) -> dict[str, Any]:
+        """The round trip, then one run for each D."""
+        words, count = parameters.words, parameters.issues
+        tell("round trip", 0, 1)
+        found: dict[str, Any] = {"rtt": await measure_trips(lab, layer, words), "curves": []}
+        rtt = -(-max(found["rtt"]["trips"]) // TICKS)
+        chosen = sorted({int(-(-rtt * Fraction(share)) // 1) for share in parameters.delays})
+        for index, delay in enumerate(chosen):
+            tell(f"D = {delay}", index, len(chosen))
+            found["curves"].append(await measure_curve(lab, layer, issues(count, delay), delay,
+                                                       words))
+        return found
+
+    def evaluate(self, raw: Any, description: Description, parameters: SignatureParameters
+                 ) -> Outcome:
+        """Estimates, truth, points and checks."""
+        return evaluate(raw)
+
+    def tables(self, document: Mapping[str, Any]) -> list[Any]:
+        """The parameters beside the truth, the legs of a round trip, the busy shares."""
+        return logp_report.tables(document)
+
+    def draw(self, document: Mapping[str, Any], figure: Any) -> None:
+        """The signature: average cost of an issue over M, one curve for each D."""
+        logp_report.draw(document, figure)
+
+    def headline(self, document: Mapping[str, Any]) -> list[Headline]:
+        """The parameters; g only if it was visible."""
+        return logp_report.headline(document)
+
+    def series(self, document: Mapping[str, Any]) -> Series:
+        """The signature at D = 0."""
+        return logp_report.series(document)
 
 
 async def measure_curve(lab: Any, layer: str, count: int, delay: int, words: int = 1

@@ -5,7 +5,8 @@ When a shared stage is the bottleneck, each of K senders gets one Kth of it: its
 service of a request and its reply in this stage.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from ....layouts.description import Description
@@ -14,108 +15,127 @@ from ...estimate.compare import check
 from ...results.document import cycles, number
 from ...results.tables import amount, table
 from ...truth.service import from_many
-from ..common.headline import Headline, Series
-from ..common.logp_report import bound_line
-from ..common.streams import (
-    common,
+from ..benchmark import Benchmark, Tell
+from ..common.gap_bound import bound_line
+from ..common.gap_report import (
+    GapResults,
     draw_gaps,
+    gap_figures,
     gap_headlines,
-    gap_results,
     gap_rows,
     gap_series,
     gap_truth,
-    measure_counts,
-    services_of,
-    shares_table,
-    starving,
-    stream_truth,
+    share_table,
 )
+from ..common.headline import Headline, Series
+from ..common.streams import common, measure_counts, services_of, starving, stream_truth
+from ..fields import Outcome, figure, setting
 
-__all__ = ["draw", "evaluate", "headline", "measure", "parameters", "series", "tables"]
+__all__ = ["ManyToOne", "ManyToOneParameters", "ManyToOneResults"]
 
 RECEIVER = 0
 
 
-def parameters(description: Description) -> dict[str, Any]:
+@dataclass(frozen=True)
+class ManyToOneParameters:
     """1 to N - 1 senders."""
-    return {"issues": 256, "senders": list(range(1, description.fabric.nodes))}
+
+    issues: int = setting(256, "requests of each sender")
+    senders: Sequence[int] = setting([1], "nodes that send at once")
 
 
-async def measure(lab: Any, layer: str, parameters: Mapping[str, Any], tell: Any) -> dict[str, Any]:
-    """One run for each number of senders, all of them streaming to node 0."""
-    return await measure_counts(
-        lab, layer, "senders", parameters["senders"],
-        lambda count: {sender: [RECEIVER] for sender in range(1, count + 1)},
-        parameters["issues"], tell)
+@dataclass(frozen=True)
+class ManyToOneResults(GapResults):
+    """The gap of each sender by number of senders."""
+
+    predicted_ratio: Mapping[str, float] = figure("", "predicted, over that of the fewest senders")
 
 
-def evaluate(raw: Mapping[int, Any], description: Description, parameters: Mapping[str, Any]
-             ) -> dict[str, Any]:
-    """Gaps, their ratios, shares, and the prediction from the stages' services with the fewest
-    senders."""
-    found = {count: common(run) for count, run in raw.items()}
-    gaps = {count: one.gap for count, one in found.items()}
-    truth = {count: stream_truth(run, 1, RECEIVER) for count, run in raw.items()}
-    fewest = min(gaps)
-    one = gaps[fewest]
-    services = services_of(raw[fewest], 1, RECEIVER)
-    graph = graph_of(description)
-    predicted = {count: from_many(services, one, RECEIVER, range(1, count + 1), graph,
-                                  description.node.nics)
-                 for count in gaps}
-    checks = [check(f"the gap at {count} senders follows the prediction",
-                    abs(gaps[count] - predicted[count].gap) <= predicted[count].gap / 10,
-                    f"{cycles(gaps[count])} measured, {cycles(predicted[count].gap)} predicted")
-              for count in gaps]
-    checks += [starving(shares, f"of {count} senders") for count, shares in found.items()]
-    return {
-        "results": {**gap_results(gaps, predicted, found, truth),
-                    "predicted_ratio": {str(count): number(value.gap / one)
-                                        for count, value in predicted.items()}},
-        "truth": gap_truth(truth, services),
-        "points": {str(count): {str(sender): {"begin": cycles(stream["begin"]), "issued": [
-            cycles(ticks) for ticks in stream["issued"]]}
-            for sender, stream in run["streams"].items()} for count, run in raw.items()},
-        "checks": checks,
-    }
+class ManyToOne(Benchmark):
+    """Many nodes send to one."""
 
+    name = "many-to-one"
+    title = "many nodes send to one: the gap by number of senders"
+    nodes = 4
+    Parameters = ManyToOneParameters
+    Results = ManyToOneResults
 
-def tables(document: Mapping[str, Any]) -> list[Any]:
-    """One row for each number of senders."""
-    results, truth = document["results"], document["truth"]
-    rows = gap_rows(document, lambda count: [f"{results['predicted_ratio'][count]:.3f}",
-                                             amount(truth[count]["o_r"]),
-                                             amount(truth[count]["o_s"])])
-    made = table("Many to one: each sender's gap",
-                 ["senders", "gap", "µs", "over one", "predicted", "o_r there", "o_s there",
-                  "bound by"], rows)
-    last = list(results["gap"])[-1]
-    return [made, shares_table(document, "senders"),
-            bound_line(results["bound"][last], f"g at {last} senders")]
+    def parameters(self, description: Description) -> ManyToOneParameters:
+        """All nodes but one send."""
+        return ManyToOneParameters(senders=list(range(1, description.fabric.nodes)))
 
+    async def measure(self, lab: Any, layer: str, parameters: ManyToOneParameters, tell: Tell
+                      ) -> dict[int, Any]:
+        """One run for each number of senders, all of them streaming to node 0."""
+        return await measure_counts(
+            lab, layer, "senders", parameters.senders,
+            lambda count: {sender: [RECEIVER] for sender in range(1, count + 1)},
+            parameters.issues, tell)
 
-def draw(document: Mapping[str, Any], figure: Any) -> None:
-    """Measured and predicted gap over the number of senders."""
-    from ...results.plots import INK
+    def evaluate(self, raw: Any, description: Description, parameters: ManyToOneParameters
+                 ) -> Outcome:
+        """Gaps, their ratios, shares, and the prediction from the stages' services with the fewest
+        senders."""
+        found = {count: common(run) for count, run in raw.items()}
+        gaps = {count: one.gap for count, one in found.items()}
+        truth = {count: stream_truth(run, 1, RECEIVER) for count, run in raw.items()}
+        fewest = min(gaps)
+        one = gaps[fewest]
+        services = services_of(raw[fewest], 1, RECEIVER)
+        graph = graph_of(description)
+        predicted = {count: from_many(services, one, RECEIVER, range(1, count + 1), graph,
+                                      description.node.nics)
+                     for count in gaps}
+        checks = [check(f"the gap at {count} senders follows the prediction",
+                        abs(gaps[count] - predicted[count].gap) <= predicted[count].gap / 10,
+                        f"{cycles(gaps[count])} measured, {cycles(predicted[count].gap)} predicted")
+                  for count in gaps]
+        checks += [starving(shares, f"of {count} senders") for count, shares in found.items()]
+        return Outcome(
+            results=ManyToOneResults(
+                **gap_figures(gaps, predicted, found, truth),
+                predicted_ratio={str(count): number(value.gap / one)
+                                 for count, value in predicted.items()}),
+            truth=gap_truth(truth, services),
+            points={str(count): {str(sender): {"begin": cycles(stream["begin"]), "issued": [
+                cycles(ticks) for ticks in stream["issued"]]}
+                for sender, stream in run["streams"].items()} for count, run in raw.items()},
+            checks=checks)
 
-    gaps, predicted = (document["results"][name] for name in ("gap", "predicted_gap"))
-    axes = figure.add_subplot()
-    axes.plot([int(count) for count in predicted], list(predicted.values()), color=INK,
-              ls=(0, (5, 3)), lw=1.2,
-              label="predicted: K services of the stage that all share, or the gap of one")
-    draw_gaps(document, axes, lambda count: amount(gaps[count]),
-              max(*gaps.values(), *predicted.values()) * 1.15)
-    axes.set_xlabel("senders, K")
-    axes.set_ylabel("gap of each sender (cycles)")
-    axes.legend(loc="upper left")
-    axes.set_title("Many to one")
+    def tables(self, document: Mapping[str, Any]) -> list[Any]:
+        """One row for each number of senders."""
+        results, truth = self.results(document), document["truth"]
+        rows = gap_rows(results, document["clock_mhz"], lambda count: [
+            f"{results.predicted_ratio[count]:.3f}", amount(truth[count]["o_r"]),
+            amount(truth[count]["o_s"])])
+        made = table("Many to one: each sender's gap",
+                     ["senders", "gap", "µs", "over one", "predicted", "o_r there", "o_s there",
+                      "bound by"], rows)
+        last = list(results.gap)[-1]
+        return [made, share_table(results, "senders"),
+                bound_line(results.bound[last], f"g at {last} senders")]
 
+    def draw(self, document: Mapping[str, Any], figure: Any) -> None:
+        """Measured and predicted gap over the number of senders."""
+        from ...results.plots import INK
 
-def headline(document: Mapping[str, Any]) -> list[Headline]:
-    """The gap by number of senders."""
-    return gap_headlines(document, "from")
+        results = self.results(document)
+        gaps, predicted = results.gap, results.predicted_gap
+        axes = figure.add_subplot()
+        axes.plot([int(count) for count in predicted], list(predicted.values()), color=INK,
+                  ls=(0, (5, 3)), lw=1.2,
+                  label="predicted: K services of the stage that all share, or the gap of one")
+        draw_gaps(results, axes, lambda count: amount(gaps[count]),
+                  max(*gaps.values(), *predicted.values()) * 1.15, document["clock_mhz"])
+        axes.set_xlabel("senders, K")
+        axes.set_ylabel("gap of each sender (cycles)")
+        axes.legend(loc="upper left")
+        axes.set_title("Many to one")
 
+    def headline(self, document: Mapping[str, Any]) -> list[Headline]:
+        """The gap by number of senders."""
+        return gap_headlines(self.results(document), "from")
 
-def series(document: Mapping[str, Any]) -> Series:
-    """The gap over senders."""
-    return gap_series(document, "senders", "a sender")
+    def series(self, document: Mapping[str, Any]) -> Series:
+        """The gap over senders."""
+        return gap_series(self.results(document), "senders", "a sender")

@@ -1,6 +1,7 @@
 """One node sends to many in turn: its gap falls if the remote reply was the bottleneck."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -12,38 +13,40 @@ from ...results.document import cycles
 from ...results.tables import amount, table
 from ...truth.service import to_many
 from ...truth.spans import spans
-from ..common.headline import Headline, Series
-from ..common.logp_report import bound_line
-from ..common.streams import (
+from ..benchmark import Benchmark, Tell
+from ..common.gap_bound import bound_line
+from ..common.gap_report import (
+    GapResults,
     draw_gaps,
+    gap_figures,
     gap_headlines,
-    gap_of,
-    gap_results,
     gap_rows,
     gap_series,
     gap_truth,
-    measure_counts,
-    services_of,
-    shares_table,
-    starving,
-    stream_truth,
+    share_table,
 )
+from ..common.headline import Headline, Series
+from ..common.streams import gap_of, measure_counts, services_of, starving, stream_truth
+from ..fields import Outcome, figure, setting
 
-__all__ = ["draw", "evaluate", "headline", "measure", "parameters", "series", "tables"]
+__all__ = ["OneToMany", "OneToManyParameters", "OneToManyResults"]
 
 SENDER = 0
 
 
-def parameters(description: Description) -> dict[str, Any]:
+@dataclass(frozen=True)
+class OneToManyParameters:
     """1 to N - 1 receivers."""
-    return {"issues": 384, "receivers": list(range(1, description.fabric.nodes))}
+
+    issues: int = setting(384, "requests of the sender")
+    receivers: Sequence[int] = setting([1], "nodes to which it sends in turn")
 
 
-async def measure(lab: Any, layer: str, parameters: Mapping[str, Any], tell: Any) -> dict[str, Any]:
-    """One run for each number of receivers."""
-    return await measure_counts(
-        lab, layer, "receivers", parameters["receivers"],
-        lambda count: {SENDER: list(range(1, count + 1))}, parameters["issues"], tell)
+@dataclass(frozen=True)
+class OneToManyResults(GapResults):
+    """The gap of the sender by number of receivers."""
+
+    residual: Mapping[str, float] = figure("cycles", "of the line that the gap is the slope of")
 
 
 def _shares(run: Mapping[str, Any]) -> Fairness:
@@ -56,64 +59,81 @@ def _shares(run: Mapping[str, Any]) -> Fairness:
     return fairness({receiver: begin for receiver in handled}, handled)
 
 
-def evaluate(raw: Mapping[int, Any], description: Description, parameters: Mapping[str, Any]
-             ) -> dict[str, Any]:
-    """The sender's gap by number of receivers, the prediction from the stages' services with the
-    fewest receivers, and the receivers' shares."""
-    lines = {count: gap_of(run["streams"][SENDER]) for count, run in raw.items()}
-    truth = {count: stream_truth(run, SENDER, 1) for count, run in raw.items()}
-    one = lines[min(lines)].slope
-    shares = {count: _shares(run) for count, run in raw.items()}
-    services = services_of(raw[min(raw)], SENDER, 1)
-    predicted = {count: to_many(services, one, SENDER, count) for count in lines}
-    return {
-        "results": {**gap_results({count: line.slope for count, line in lines.items()}, predicted,
-                                  shares, truth),
-                    "residual": {str(count): cycles(line.residual)
-                                 for count, line in lines.items()}},
-        "truth": gap_truth(truth, services),
-        "points": {str(count): [cycles(ticks) for ticks in run["streams"][SENDER]["issued"]]
-                   for count, run in raw.items()},
-        "checks": [check("more receivers do not raise the gap",
-                         max(line.slope for line in lines.values()) <= one * Fraction(102, 100),
-                         f"{cycles(one)} cycles at one receiver"),
-                   *(check(f"the gap to {count} receivers is no more than predicted",
-                           line.slope <= predicted[count].gap * Fraction(11, 10),
-                           f"{cycles(line.slope)} measured, {cycles(predicted[count].gap)} "
-                           "predicted") for count, line in lines.items()),
-                   *(starving(found, f"of {count} receivers")
-                     for count, found in shares.items())],
-    }
+class OneToMany(Benchmark):
+    """One node sends to many."""
 
+    name = "one-to-many"
+    title = "one node sends to many: the gap by number of receivers"
+    nodes = 4
+    Parameters = OneToManyParameters
+    Results = OneToManyResults
 
-def tables(document: Mapping[str, Any]) -> list[Any]:
-    """One row for each number of receivers."""
-    results, truth = document["results"], document["truth"]
-    rows = gap_rows(document, lambda count: [amount(truth[count]["gap"])])
-    last = list(results["gap"])[-1]
-    return [table("One to many: the sender's gap",
-                  ["receivers", "gap", "µs", "over one", "traced gap", "bound by"], rows),
-            shares_table(document, "receivers"),
-            bound_line(results["bound"]["1"], "g at 1 receiver"),
-            bound_line(results["bound"][last], f"g at {last} receivers")]
+    def parameters(self, description: Description) -> OneToManyParameters:
+        """All nodes but one receive."""
+        return OneToManyParameters(receivers=list(range(1, description.fabric.nodes)))
 
+    async def measure(self, lab: Any, layer: str, parameters: OneToManyParameters, tell: Tell
+                      ) -> dict[int, Any]:
+        """One run for each number of receivers."""
+        return await measure_counts(
+            lab, layer, "receivers", parameters.receivers,
+            lambda count: {SENDER: list(range(1, count + 1))}, parameters.issues, tell)
 
-def draw(document: Mapping[str, Any], figure: Any) -> None:
-    """The gap over the number of receivers."""
-    gaps, bounds = document["results"]["gap"], document["results"]["bound"]
-    axes = figure.add_subplot()
-    draw_gaps(document, axes, lambda count: f"{amount(gaps[count])}\n{bounds[count]['block']}",
-              max(gaps.values()) * 1.25)
-    axes.set_xlabel("receivers, in turn")
-    axes.set_ylabel("gap of the sender (cycles), and what bounds it")
-    axes.set_title("One to many")
+    def evaluate(self, raw: Any, description: Description, parameters: OneToManyParameters
+                 ) -> Outcome:
+        """The sender's gap by number of receivers, the prediction from the stages' services with
+        the fewest receivers, and the receivers' shares."""
+        lines = {count: gap_of(run["streams"][SENDER]) for count, run in raw.items()}
+        truth = {count: stream_truth(run, SENDER, 1) for count, run in raw.items()}
+        one = lines[min(lines)].slope
+        shares = {count: _shares(run) for count, run in raw.items()}
+        services = services_of(raw[min(raw)], SENDER, 1)
+        predicted = {count: to_many(services, one, SENDER, count) for count in lines}
+        return Outcome(
+            results=OneToManyResults(
+                **gap_figures({count: line.slope for count, line in lines.items()}, predicted,
+                              shares, truth),
+                residual={str(count): cycles(line.residual) for count, line in lines.items()}),
+            truth=gap_truth(truth, services),
+            points={str(count): [cycles(ticks) for ticks in run["streams"][SENDER]["issued"]]
+                    for count, run in raw.items()},
+            checks=[check("more receivers do not raise the gap",
+                          max(line.slope for line in lines.values()) <= one * Fraction(102, 100),
+                          f"{cycles(one)} cycles at one receiver"),
+                    *(check(f"the gap to {count} receivers is no more than predicted",
+                            line.slope <= predicted[count].gap * Fraction(11, 10),
+                            f"{cycles(line.slope)} measured, {cycles(predicted[count].gap)} "
+                            "predicted") for count, line in lines.items()),
+                    *(starving(found, f"of {count} receivers")
+                      for count, found in shares.items())])
 
+    def tables(self, document: Mapping[str, Any]) -> list[Any]:
+        """One row for each number of receivers."""
+        results, truth = self.results(document), document["truth"]
+        rows = gap_rows(results, document["clock_mhz"],
+                        lambda count: [amount(truth[count]["gap"])])
+        last = list(results.gap)[-1]
+        return [table("One to many: the sender's gap",
+                      ["receivers", "gap", "µs", "over one", "traced gap", "bound by"], rows),
+                share_table(results, "receivers"),
+                bound_line(results.bound["1"], "g at 1 receiver"),
+                bound_line(results.bound[last], f"g at {last} receivers")]
 
-def headline(document: Mapping[str, Any]) -> list[Headline]:
-    """The gap by number of receivers."""
-    return gap_headlines(document, "to")
+    def draw(self, document: Mapping[str, Any], figure: Any) -> None:
+        """The gap over the number of receivers."""
+        results = self.results(document)
+        gaps, bounds = results.gap, results.bound
+        axes = figure.add_subplot()
+        draw_gaps(results, axes, lambda count: f"{amount(gaps[count])}\n{bounds[count].block}",
+                  max(gaps.values()) * 1.25, document["clock_mhz"])
+        axes.set_xlabel("receivers, in turn")
+        axes.set_ylabel("gap of the sender (cycles), and what bounds it")
+        axes.set_title("One to many")
 
+    def headline(self, document: Mapping[str, Any]) -> list[Headline]:
+        """The gap by number of receivers."""
+        return gap_headlines(self.results(document), "to")
 
-def series(document: Mapping[str, Any]) -> Series:
-    """The gap over receivers."""
-    return gap_series(document, "receivers", "the sender")
+    def series(self, document: Mapping[str, Any]) -> Series:
+        """The gap over receivers."""
+        return gap_series(self.results(document), "receivers", "the sender")

@@ -13,8 +13,8 @@ from ...truth.exchange import mean_legs
 from ...wording import counted
 from ..benchmark import Benchmark, Tell
 from ..common.headline import Headline, Series
-from ..common.logp_evaluation import life_of, traced_trips
 from ..common.logp_report import LEGS
+from ..common.logp_truth import life_of, traced_trips
 from ..fields import Outcome, figure, setting
 from .logp import measure_trips
 

@@ -18,10 +18,11 @@ from ...results.tables import amount, micro, table
 from ...truth.breakdown import via_life
 from ...truth.messages import mean_half, trips
 from ...truth.spans import spans
+from ..fields import figure, read
 from .bulk_report import size_text
 from .headline import Headline, Series
 
-__all__ = ["LEGS", "Latencies", "faster_than_light", "ordered"]
+__all__ = ["LEGS", "HalfTrips", "Latencies", "faster_than_light", "ordered"]
 
 LEGS = {"o_s": "o_s: the send call", "flight": "flight, until landed",
         "seen": "until the CPU looks", "o_r": "o_r: the call that finds it",
@@ -45,10 +46,19 @@ def faster_than_light(runs: Runs, rate: Fraction, size: Callable[[int], int]) ->
                  f"{wrong[0][0]} at {wrong[0][1]}" if wrong else "none is")
 
 
+@dataclass(frozen=True, kw_only=True)
+class HalfTrips:
+    """Half round trips by variant and x."""
+
+    half: Mapping[str, Mapping[str, float]] = figure(
+        "cycles", "half the mean round trip, by variant and by what is on the x axis")
+    extra: Mapping[str, Mapping[str, float]] | None = figure(
+        "cycles", "what that is beyond the plain variant", optional=True)
+
+
 @dataclass(frozen=True)
 class Latencies:
-    """Evaluation of a latency benchmark's runs; its methods may serve as the benchmark's own
-    functions.
+    """Evaluation of a latency benchmark's runs.
 
     ``title``: title of table and plot. ``x``: the quantity on the x axis (``sizes``: it is in
     bytes). ``base``: the variant to compare the others with. ``chosen``: the values of ``x`` for
@@ -96,8 +106,8 @@ class Latencies:
 
     def tables(self, document: Mapping[str, Any]) -> list[Any]:
         """Half round trips, one row for each x; then their legs."""
-        clock, results = document["clock_mhz"], document["results"]
-        half, extra = results["half"], results.get("extra", {})
+        clock, results = document["clock_mhz"], read(HalfTrips, document["results"])
+        half, extra = results.half, results.extra
         every = ordered(x for by_x in half.values() for x in by_x)
         shown: list[Any] = [self._table(self.title + " (cycles)", half, every, clock)]
         if extra:
@@ -112,7 +122,7 @@ class Latencies:
         from ...results.plots import line, microseconds, octaves, plain_log
 
         axes = figure.add_subplot()
-        half = document["results"]["half"]
+        half = read(HalfTrips, document["results"]).half
         for index, (variant, by_x) in enumerate(half.items()):
             axes.plot([int(x) for x in ordered(by_x)], [by_x[x] for x in ordered(by_x)],
                       label=variant, **line(index, len(half)))
@@ -134,20 +144,20 @@ class Latencies:
         """Each variant at the least and the most x (or at ``chosen``), and its difference to
         ``base`` there."""
         found = []
-        results = document["results"]
-        for variant, by_x in results["half"].items():
+        results = read(HalfTrips, document["results"])
+        for variant, by_x in results.half.items():
             every = ordered(by_x)
             names = [x for x in self.chosen if x in by_x] or list(
                 dict.fromkeys([every[0], every[-1]]))
             found += [Headline(f"{variant}, {self.text(x)}", by_x[x]) for x in names]
-            more = results.get("extra", {}).get(variant)
+            more = (results.extra or {}).get(variant)
             if more:
                 found += [Headline(f"  − {self.base}", more[x]) for x in names[:1]]
         return found
 
     def series(self, document: Mapping[str, Any], variant: str | None = None) -> Series:
         """Half the round trip over x, of ``variant`` (default: the last)."""
-        half = document["results"]["half"]
+        half = read(HalfTrips, document["results"]).half
         name = variant or list(half)[-1]
         return Series(self.x, f"half the round trip, {name} (cycles)",
                       [(int(x), half[name][x]) for x in ordered(half[name])], sizes=self.sizes,

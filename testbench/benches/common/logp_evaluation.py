@@ -9,228 +9,120 @@ from ....layouts.trace import TICKS, Activity
 from ...estimate.compare import Row, check
 from ...estimate.logp import Curve, LogP, estimate
 from ...results.document import cycles
-from ...truth.bound import bound, shares
-from ...truth.breakdown import lives, mean_life
-from ...truth.budget import Budget, budget, ending_check, put_off, sends, usual
-from ...truth.exchange import Exchange, Legs, crossings, exchanges, mean_legs
-from ...truth.spans import moves, spans
-from ...truth.steady import departures, mean_own, true_gap, window
+from ..fields import Outcome
+from .gap_bound import bound_of
+from .logp_results import LogpResults, signature_figures
+from .logp_truth import LogpTruth, life_of
 
-__all__ = ["bound_of", "costs_by_delay", "evaluate", "life_of", "traced_trips"]
+__all__ = ["evaluate", "plain_truth", "signature_points", "trips_and_curves"]
 
-SENDER, RECEIVER = 0, 1
 BEHIND = "the empty check behind a message: the next slot, not in the cache"
 
 
-def evaluate(raw: Mapping[str, Any]) -> dict[str, Any]:
+def evaluate(raw: Mapping[str, Any]) -> Outcome:
     """Results, truth, points and checks of the signature."""
-    curves = [Curve(run["delay"] * TICKS, tuple(run["issued"]), tuple(run["handled"]))
-              for run in raw["curves"]]
-    trips = raw["rtt"]["trips"]
-    rtt = Fraction(sum(trips), len(trips))
-    found = estimate(curves, rtt)
-    truth = _Truth(raw)
-    rows = _rows(found, truth, rtt)
-    return {
-        "results": {**_results(found, truth), "cost_by_delay": costs_by_delay(curves)},
-        "truth": truth.plain(),
-        "comparison": [row.plain() for row in rows],
-        "points": {"rtt": [cycles(trip) for trip in trips],
-                   "curves": [{"delay": run["delay"],
-                               "issued": [cycles(ticks) for ticks in run["issued"]],
-                               "handled": list(run["handled"])} for run in raw["curves"]]},
-        "breakdown": life_of(raw["rtt"], truth.pairs),
-        "checks": _checks(rows, found, truth, trips),
-    }
+    trips, curves = trips_and_curves(raw)
+    found = estimate(curves, Fraction(sum(trips), len(trips)))
+    truth = LogpTruth.of(raw)
+    rows = _rows(found, truth)
+    return Outcome(
+        results=LogpResults(
+            **signature_figures(found, curves), knee=cycles(found.knee),
+            o_r_spread=cycles(found.spread), bound=bound_of(truth.bound),
+            g_visible=found.visible and truth.bound.block != "host"),
+        truth=plain_truth(truth), comparison=[row.plain() for row in rows],
+        points=signature_points(raw), breakdown=life_of(raw["rtt"], truth.pairs),
+        checks=[_check_legs(truth, trips), *_check_signature(rows, found, truth),
+                *_check_truth(rows, truth)])
 
 
-def traced_trips(run: Mapping[str, Any]) -> list[Exchange]:
-    """The round trips of a run of trips, from its trace."""
-    return [pair for pair in exchanges(spans(run["marks"]), run["events"])
-            if run["begin"] <= pair.begin < run["end"]]
+def trips_and_curves(raw: Mapping[str, Any]) -> tuple[list[int], list[Curve]]:
+    """Ticks of each round trip, and the curves of the signature."""
+    return raw["rtt"]["trips"], [
+        Curve(run["delay"] * TICKS, tuple(run["issued"]), tuple(run["handled"]))
+        for run in raw["curves"]]
 
 
-def life_of(run: Mapping[str, Any], pairs: Sequence[Exchange]) -> dict[str, Any]:
-    """Mean life of the requests and of the replies of ``pairs``, by stage."""
-    found = spans(run["marks"])
-    return {title: mean_life(lives(found, run["events"], numbers)) for title, numbers in (
-        ("a request", [pair.request for pair in pairs]),
-        ("a reply", [pair.reply for pair in pairs]))}
+def signature_points(raw: Mapping[str, Any]) -> dict[str, Any]:
+    """The points of a signature."""
+    return {"rtt": [cycles(trip) for trip in raw["rtt"]["trips"]],
+            "curves": [{"delay": run["delay"],
+                        "issued": [cycles(ticks) for ticks in run["issued"]],
+                        "handled": list(run["handled"])} for run in raw["curves"]]}
 
 
-class _Truth:
-    """The truth from the trace, in ticks."""
-
-    def __init__(self, raw: Mapping[str, Any]) -> None:
-        self.pairs = traced_trips(raw["rtt"])
-        self.legs: Legs = mean_legs(self.pairs)
-        self.wire = crossings(raw["rtt"]["events"])
-        base = next(run for run in raw["curves"] if run["delay"] == 0)
-        marks = spans(base["marks"])
-        everything = sends(marks, SENDER)
-        stream = [span for span in everything if span.begin >= base["begin"]]
-        stream = stream[:len(base["issued"])]
-        skip = everything.index(stream[0])
-        later = put_off(marks, base["events"], SENDER)
-        at_once = [span for span in stream if span.number not in later]
-        self.send = Fraction(sum(span.own for span in at_once), len(at_once))
-        times = departures(base["events"], SENDER, [span.number for span in stream])
-        self.g = true_gap(times)
-        self.bound = bound(shares(base["events"], marks, *window(times), SENDER, RECEIVER,
-                                  moves(base["marks"])))
-        self.o_r_request = mean_own(marks, Activity.REQUEST_HANDLE, RECEIVER)
-        self.o_s_reply = mean_own(marks, Activity.REPLY_SEND, RECEIVER)
-        self.o_r_steady = mean_own(marks, Activity.REPLY_HANDLE, SENDER, window(times))
-        first = min((span.begin for span in marks if span.node == SENDER
-                     and span.activity == Activity.REPLY_HANDLE and span.begin >= base["begin"]),
-                    default=stream[-1].begin)
-        alone = next((index for index, span in enumerate(stream)
-                      if span.end > first or span.number in later), len(stream))
-        # Only over issues that do nothing but send, as in the estimate. Later the check may cost
-        # more, because it reads a slot that is not in the cache.
-        sending = {span.number for span in stream[:max(alone, 1)]}
-        self.check = ending_check(marks, SENDER, sending)
-        self.o_s = self.send + self.check
-        # The last issue before a reply has already handled it: its send counts, its poll does
-        # not.
-        last = skip + min(max(alone - 1, 1), len(stream) - 1)
-        self.sending = budget(marks, SENDER, skip, last)
-        self.first_send = usual(marks, SENDER, skip, last, Activity.REQUEST_SEND)
-        self.beyond: list[tuple[int, Budget]] = []
-        self.control: list[Fraction] = []
-        self.usual_send: list[Fraction] = []
-        overheads = []
-        for run in raw["curves"]:
-            if run["delay"] * TICKS < self.legs.total:
-                continue
-            marks = spans(run["marks"])
-            issued = sends(marks, SENDER)
-            first_one = next(index for index, span in enumerate(issued)
-                             if span.begin >= run["begin"])
-            middle = first_one + len(run["issued"]) // 2
-            last = first_one + len(run["issued"]) - 1
-            self.beyond.append((run["delay"], budget(marks, SENDER, middle, last)))
-            self.control.append(usual(marks, SENDER, middle, last, Activity.CONTROL))
-            self.usual_send.append(usual(marks, SENDER, middle, last, Activity.REQUEST_SEND))
-            overheads.append(mean_own(marks, Activity.REPLY_HANDLE, SENDER,
-                                      (issued[middle].begin, issued[last].begin)))
-        self.o_r = sum(overheads, Fraction(0)) / len(overheads)
-        self.behind = sum((one.of(Activity.EMPTY_POLL) for _, one in self.beyond),
-                          Fraction(0)) / len(self.beyond) - self.check
-        """The empty check behind each message, which reads the next slot; that slot is not in the
-        cache."""
-
-    @property
-    def o_r_defined(self) -> Fraction:
-        """o_r as LogP defines it, the time in which the CPU does nothing else: with the check."""
-        return self.o_r + self.behind
-
-    @property
-    def flight_defined(self) -> Fraction:
-        """L as LogP defines it: half of a round trip without o_s and that o_r."""
-        return Fraction(self.legs.total) / 2 - self.o_s - self.o_r_defined
-
-    @property
-    def flight(self) -> Fraction:
-        """L: the mean of the flights there and back, until the message is in host memory."""
-        return Fraction(self.legs.flight_out + self.legs.flight_back) / 2
-
-    def hardware(self) -> dict[str, Any]:
-        """Cycles from a packet's first beat on the bus until it is in memory: mean, there and
-        back."""
-        return {name: cycles(Fraction(sum(times), len(times))) for name, times in (
-            ("out", [self.wire[pair.request] for pair in self.pairs if pair.request in self.wire]),
-            ("back", [self.wire[pair.reply] for pair in self.pairs if pair.reply in self.wire]))
-            if times}
-
-    def plain(self) -> dict[str, Any]:
-        legs = {name: cycles(value) for name, value in asdict(self.legs).items()}
-        return {"o_s": cycles(self.o_s), "o_r": cycles(self.o_r), "g": cycles(self.g),
-                "L": cycles(self.flight), "rtt": cycles(self.legs.total), "legs": legs,
-                "logp": {"o_s": cycles(self.o_s), "o_r": cycles(self.o_r_defined),
-                         "g": cycles(self.g), "L": cycles(self.flight_defined)},
-                "o_s_check": cycles(self.check), "hardware": self.hardware(),
-                "tail": cycles(Fraction(sum(pair.tail for pair in self.pairs), len(self.pairs))),
-                "steady": {"o_r_request": cycles(self.o_r_request),
-                           "o_s_reply": cycles(self.o_s_reply),
-                           "o_r_reply": cycles(self.o_r_steady)}}
+def plain_truth(truth: LogpTruth) -> dict[str, Any]:
+    """The truth in the form of a result file."""
+    return {"o_s": cycles(truth.o_s), "o_r": cycles(truth.o_r), "g": cycles(truth.g),
+            "L": cycles(truth.L), "rtt": cycles(truth.rtt),
+            "legs": {name: cycles(value) for name, value in asdict(truth.legs).items()},
+            "logp": {"o_s": cycles(truth.o_s), "o_r": cycles(truth.o_r_defined),
+                     "g": cycles(truth.g), "L": cycles(truth.L_defined)},
+            "o_s_check": cycles(truth.check),
+            "hardware": {name: cycles(value) for name, value in truth.hardware().items()},
+            "tail": cycles(truth.tail()),
+            "steady": {"o_r_request": cycles(truth.o_r_request()),
+                       "o_s_reply": cycles(truth.o_s_reply()),
+                       "o_r_reply": cycles(truth.o_r_steady())}}
 
 
-def _rows(found: LogP, truth: _Truth, rtt: Fraction) -> list[Row]:
-    legs = truth.legs
-    o_s_bias = [
-        ("the first sends cost other than the mean", truth.first_send - truth.send),
-        ("what no mark covers", truth.sending.rest),
-    ]
-    o_s_error = found.o_s - truth.o_s
-    each = [one for _, one in truth.beyond]
+def _rows(found: LogP, truth: LogpTruth) -> list[Row]:
+    """Each parameter beside its truth, in cycles."""
+    receive = _receive_bias(found, truth)
+    return [_row("o_s", found.o_s, truth.o_s, truth.o_s, _send_bias(truth)),
+            _row("o_r", found.o_r, truth.o_r, truth.o_r_defined, receive),
+            _row("g", found.g, truth.g, truth.g),
+            _row("L", found.L, truth.L, truth.L_defined, _flight_bias(
+                found, truth, sum((size for _, size in receive), Fraction(0)))),
+            _row("RTT", found.rtt, truth.rtt, truth.rtt)]
 
-    def mean(values: list[Fraction]) -> Fraction:
-        return sum(values, Fraction(0)) / len(values)
 
-    o_r_bias = [
-        ("waiting for the window", mean([one.of(Activity.WINDOW_WAIT) for one in each])),
-        ("acknowledgements, where most issues send one", mean(truth.control)),
-        ("what no mark covers", mean([one.rest + one.of(Activity.COMPUTE) - delay * TICKS
-                                      for delay, one in truth.beyond])),
+def _row(name: str, estimated: Fraction, true: Fraction, defined: Fraction,
+         bias: Sequence[tuple[str, Fraction]] = ()) -> Row:
+    """A row, from ticks."""
+    return Row(name, estimated / TICKS, true / TICKS,
+               [(reason, size / TICKS) for reason, size in bias], defined / TICKS)
+
+
+def _send_bias(truth: LogpTruth) -> list[tuple[str, Fraction]]:
+    return [("the first sends cost other than the mean", truth.first_send - truth.send),
+            ("what no mark covers", truth.sending.rest)]
+
+
+def _receive_bias(found: LogP, truth: LogpTruth) -> list[tuple[str, Fraction]]:
+    each = truth.late_budgets
+    uncovered = [one.rest + one.of(Activity.COMPUTE) - stream.run["delay"] * TICKS
+                 for one, stream in zip(each, truth.beyond, strict=True)]
+    return [
+        ("waiting for the window", _mean([one.of(Activity.WINDOW_WAIT) for one in each])),
+        ("acknowledgements, where most issues send one", truth.usual_late(Activity.CONTROL)),
+        ("what no mark covers", _mean(uncovered)),
         (BEHIND, truth.behind),
-        ("sends cost other than at D = 0", mean(truth.usual_send) - truth.send),
-        ("error of o_s", -o_s_error),
+        ("sends cost other than at D = 0", truth.usual_late(Activity.REQUEST_SEND) - truth.send),
+        ("error of o_s", truth.o_s - found.o_s),
     ]
-    o_r_error = sum((size for _, size in o_r_bias), Fraction(0))
-    latency_bias = [
-        ("half of: o_s(reply) - o_s(request)", (legs.o_s_reply - legs.o_s_request) / 2),
-        ("half of: o_r(request) - o_r(reply)", (legs.o_r_request - legs.o_r_reply) / 2),
-        ("phase of the CPU's clock and of the poll", (legs.seen_out + legs.seen_back) / 2),
+
+
+def _flight_bias(found: LogP, truth: LogpTruth, o_r_error: Fraction
+                 ) -> list[tuple[str, Fraction]]:
+    legs = truth.legs
+    return [
+        ("half of: o_s(reply) - o_s(request)", Fraction(legs.o_s_reply - legs.o_s_request) / 2),
+        ("half of: o_r(request) - o_r(reply)", Fraction(legs.o_r_request - legs.o_r_reply) / 2),
+        ("phase of the CPU's clock and of the poll", Fraction(legs.seen_out + legs.seen_back) / 2),
         ("the check that ends a request: in o_s, off the path", -truth.check),
         ("o_s and o_r here, less in the stream", legs.o_s_request + truth.check - truth.o_s
          + legs.o_r_reply - truth.o_r),
-        ("errors of o_s and o_r", -o_s_error - o_r_error),
+        ("errors of o_s and o_r", truth.o_s - found.o_s - o_r_error),
     ]
-    rtt_true = Fraction(legs.total)
-    rows = [Row("o_s", found.o_s, truth.o_s, o_s_bias, truth.o_s),
-            Row("o_r", found.o_r, truth.o_r, o_r_bias, truth.o_r_defined),
-            Row("g", found.g, truth.g, defined=truth.g),
-            Row("L", found.L, truth.flight, latency_bias, truth.flight_defined),
-            Row("RTT", found.rtt, rtt_true, defined=rtt_true)]
-    return [Row(row.quantity, row.estimate / TICKS, row.truth / TICKS,
-                [(name, size / TICKS) for name, size in row.bias],
-                None if row.defined is None else row.defined / TICKS) for row in rows]
 
 
-def bound_of(found: Any) -> dict[str, Any]:
-    """A bound in the form of a result file."""
-    return {"block": found.block, "busy": found.busy,
-            "shares": [asdict(share) for share in found.shares]}
+def _mean(values: Sequence[Fraction]) -> Fraction:
+    return sum(values, Fraction(0)) / len(values)
 
 
-def costs_by_delay(curves: Sequence[Curve]) -> list[dict[str, Any]]:
-    """Returns what an issue costs at each D, D included: the mean over the second half of its
-    run."""
-    found = []
-    for curve in curves:
-        half = len(curve.issued) // 2
-        taken = Fraction(curve.issued[-1] - curve.issued[half - 1], len(curve.issued) - half)
-        found.append({"delay": cycles(Fraction(curve.delay)), "cost": cycles(taken)})
-    return found
-
-
-def _results(found: LogP, truth: _Truth) -> dict[str, Any]:
-    return {
-        "o_s": cycles(found.o_s), "o_r": cycles(found.o_r), "g": cycles(found.g),
-        "L": cycles(found.L), "rtt": cycles(found.rtt), "idle": cycles(found.idle),
-        "knee": cycles(found.knee), "g_residual": cycles(found.residual),
-        "g_visible": found.visible and truth.bound.block != "host",
-        "o_r_by_delay": [{"delay": cycles(delay), "o_r": cycles(value)}
-                         for delay, value in found.by_delay],
-        "o_r_spread": cycles(found.spread),
-        "regimes": {"send_only": found.regimes.send_only, "steady": found.regimes.steady},
-        "bound": bound_of(truth.bound),
-    }
-
-
-def _checks(rows: list[Row], found: LogP, truth: _Truth, trips: list[int]) -> list[dict[str, Any]]:
-    by_name = {row.quantity: row for row in rows}
+def _check_legs(truth: LogpTruth, trips: Sequence[int]) -> dict[str, Any]:
+    """Check that each measured round trip is the sum of its traced legs."""
     legs = [pair.legs.total for pair in truth.pairs]
     differ = [(trip, total) for trip, total in zip(trips, legs, strict=False) if trip != total]
     if len(trips) != len(legs):
@@ -240,12 +132,17 @@ def _checks(rows: list[Row], found: LogP, truth: _Truth, trips: list[int]) -> li
                 f"{cycles(differ[0][0])}, legs {cycles(differ[0][1])}")
     else:
         said = "to the tick"
+    return check("RTT is the sum of its legs", len(trips) == len(legs) and not differ, said)
+
+
+def _check_signature(rows: Sequence[Row], found: LogP, truth: LogpTruth) -> list[dict[str, Any]]:
+    """Checks of the estimates among one another."""
     negative = [leg.name for leg in fields(truth.legs) if getattr(truth.legs, leg.name) < 0
                 and not leg.name.startswith("seen")]
     steady = found.regimes.steady
-    bias = max(Fraction(0), TICKS * sum((size for _, size in by_name["o_r"].bias), Fraction(0)))
-    made = [
-        check("RTT is the sum of its legs", len(trips) == len(legs) and not differ, said),
+    received = next(row for row in rows if row.quantity == "o_r")
+    bias = max(Fraction(0), TICKS * sum((size for _, size in received.bias), Fraction(0)))
+    return [
         check("no leg is negative", not negative, ", ".join(negative) or "none"),
         # The bias in o_r is not needed in steady state. Replies handled in a row cost a little
         # less than single ones, so 2 % are allowed.
@@ -257,6 +154,12 @@ def _checks(rows: list[Row], found: LogP, truth: _Truth, trips: list[int]) -> li
         check("o_r agrees over D", found.spread <= max(found.o_r / 50, Fraction(TICKS, 8)),
               f"spread {cycles(found.spread)} cycles over {len(found.by_delay)} D"),
     ]
+
+
+def _check_truth(rows: Sequence[Row], truth: LogpTruth) -> list[dict[str, Any]]:
+    """Checks of the estimates against the truth."""
+    by_name = {row.quantity: row for row in rows}
+    made = []
     # o_s is measured on sends to an idle NIC. If sends in steady state have another cost, the
     # mean over all sends is not the truth of this o_s. Time that no mark covers is an error.
     first = (truth.first_send + truth.check) / TICKS

@@ -4,14 +4,16 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from ...results.tables import amount, micro, percent, table
-from ...results.tables import shares as shares_table
+from ..fields import read
+from .gap_bound import bound_line, busy_table
 from .headline import Headline, Series
+from .logp_results import LogpResults, SignatureResults
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["FIGURES", "bound_line", "draw", "headline", "series", "tables"]
+__all__ = ["FIGURES", "draw", "headline", "series", "tables"]
 
 FIGURES = ("o_s", "o_r", "g", "L", "RTT")
 LEGS = {"o_s_request": "o_s(request)", "flight_out": "flight out",
@@ -20,18 +22,10 @@ LEGS = {"o_s_request": "o_s(request)", "flight_out": "flight out",
         "seen_back": "  phase of clock, poll", "o_r_reply": "o_r(reply)"}
 
 
-def bound_line(found: Mapping[str, Any], what: str = "g") -> str:
-    """A sentence that says what bounds the gap."""
-    busy = f"{100 * found['busy']:.0f} % busy"
-    if found["block"] == "window":
-        return f"{what} is bound by: the window (no block is busy throughout; the busiest {busy})"
-    return f"{what} is bound by: {found['block']}, {busy}"
-
-
 def tables(document: Mapping[str, Any]) -> list[Any]:
     """The tables for the terminal."""
     clock = document["clock_mhz"]
-    results = document["results"]
+    results = read(LogpResults, document["results"])
     rows = []
     for row in document["comparison"]:
         bias = [f"{one['cycles']:+.2f} {one['name']}" for one in row["bias"]]
@@ -51,28 +45,28 @@ def tables(document: Mapping[str, Any]) -> list[Any]:
     lines = [(LEGS[name], amount(legs[name]), micro(legs[name], clock)) for name in LEGS]
     total = sum(legs.values())
     lines.append(("sum", amount(total), micro(total, clock)))
-    lines.append(("measured RTT", amount(results["rtt"]), micro(results["rtt"], clock)))
-    regimes = results["regimes"]
-    steady = (f"steady state from M = {regimes['steady']}" if regimes["steady"]
+    lines.append(("measured RTT", amount(results.rtt), micro(results.rtt, clock)))
+    regimes = results.regimes
+    steady = (f"steady state from M = {regimes.steady}" if regimes.steady
               else "no steady state")
     text = ["truth: by LogP's definition, o_r with the empty check behind each message; alone: the "
             "handling and the flight alone, with the reasons why the estimate differs",
-            bound_line(results["bound"]),
-            f"send only up to M = {regimes['send_only']}, {steady}; g fitted with a residual of "
-            f"{amount(results['g_residual'])} cycles",
-            f"o_r from {len(results['o_r_by_delay'])} D beyond the knee, "
-            f"{amount(results['o_r_spread'])} cycles apart; idle {amount(results['idle'])} cycles"]
-    if not results["g_visible"]:
+            bound_line(results.bound),
+            f"send only up to M = {regimes.send_only}, {steady}; g fitted with a residual of "
+            f"{amount(results.g_residual)} cycles",
+            f"o_r from {len(results.o_r_by_delay)} D beyond the knee, "
+            f"{amount(results.o_r_spread)} cycles apart; idle {amount(results.idle)} cycles"]
+    if not results.g_visible:
         text.append("g is no more than o_s + o_r: what the network could do is not visible")
     return [main, table("The truth: a round trip leg by leg", ["leg", "cycles", "µs"], lines),
-            shares_table(results["bound"]), *text]
+            busy_table(results.bound), *text]
 
 
 def draw(document: Mapping[str, Any], figure: "Figure") -> None:
     """The signature: average cost of an issue over M, one curve for each D."""
     from ...results.plots import INK, label_right, microseconds, octaves, plain_log, ramp
 
-    results = document["results"]
+    results = read(SignatureResults, document["results"])
     curves = sorted(document["points"]["curves"], key=lambda run: run["delay"])
     axes: Axes = figure.add_subplot()
     most = max(len(run["issued"]) for run in curves)
@@ -86,17 +80,17 @@ def draw(document: Mapping[str, Any], figure: "Figure") -> None:
         axes.plot(chosen, cost, color=colour, zorder=4 if run["delay"] == 0 else 3,
                   lw=2.4 if run["delay"] == 0 else 1.5)
         labels.append((cost[-1], f"D = {amount(run['delay'])}", colour))
-    paid = results["o_s"]
+    paid = results.o_s
     low = min(min(run["issued"][0] for run in curves), paid) / 1.5
     high = max(value for value, _, _ in labels) * 1.25
     plain_log(axes, low, high)
     axes.set_xlim(1, most)
     octaves(axes, 1, most, "requests issued in a row, M")
-    regimes = results["regimes"]
-    steady = regimes["steady"] or most
+    regimes = results.regimes
+    steady = regimes.steady or most
     for left, right, colour, label in [
-            (1, regimes["send_only"], "#dbe9f6", "send only"),
-            (regimes["send_only"], steady, "#fdf3dc", "transition"),
+            (1, regimes.send_only, "#dbe9f6", "send only"),
+            (regimes.send_only, steady, "#fdf3dc", "transition"),
             (steady, most, "#e3f1e1", "steady state")]:
         if right <= left:
             continue
@@ -106,7 +100,7 @@ def draw(document: Mapping[str, Any], figure: "Figure") -> None:
                           xytext=(0, 3), textcoords="offset points", ha="center", va="bottom",
                           fontsize=8.5, color="#6a6a6a")
     for value, name, below in ((paid, f"o_s = {amount(paid)}", True),
-                               (results["g"], f"g = {amount(results['g'])}, the slope in steady "
+                               (results.g, f"g = {amount(results.g)}, the slope in steady "
                                               "state", False)):
         axes.axhline(value, color=INK, lw=0.9, ls=(0, (5, 3)), zorder=2)
         axes.annotate(name, (1, value), xytext=(5, -3 if below else 3),
@@ -116,17 +110,17 @@ def draw(document: Mapping[str, Any], figure: "Figure") -> None:
     axes.set_ylabel("average cost of an issue (cycles), D included")
     label_right(axes, labels)
     microseconds(axes, document["clock_mhz"], 1.11)
-    bound = results["bound"]["block"]
-    axes.set_title(f"LogP signature: o_s {amount(results['o_s'])}, o_r {amount(results['o_r'])}, "
-                   f"g {amount(results['g'])}, L {amount(results['L'])} cycles; g is bound by the "
+    bound = results.bound.block
+    axes.set_title(f"LogP signature: o_s {amount(results.o_s)}, o_r {amount(results.o_r)}, "
+                   f"g {amount(results.g)}, L {amount(results.L)} cycles; g is bound by the "
                    f"{bound}", pad=22)
 
 
 def headline(document: Mapping[str, Any]) -> list[Headline]:
     """The parameters; g only if it was visible."""
-    results = document["results"]
-    values = (results["o_s"], results["o_r"], results["g"] if results["g_visible"] else None,
-              results["L"], results["rtt"])
+    results = read(SignatureResults, document["results"])
+    values = (results.o_s, results.o_r, results.g if results.g_visible else None,
+              results.L, results.rtt)
     return [Headline(*one) for one in zip(FIGURES, values, strict=True)]
 
 

@@ -1,6 +1,7 @@
 """Bulk transfers as streams of issues: store, store_async and get between two nodes."""
 
 from collections.abc import Callable, Coroutine, Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -8,17 +9,37 @@ from ....host.am.endpoint import ARRIVED, STORED, AmEndpoint
 from ....host.endpoint import Exchange
 from ....host.port.node import Node
 from ....layouts.description import Description
-from ....layouts.trace import TICKS, Activity
+from ....layouts.trace import Activity
 from ...truth.bound import bound, shares
 from ...truth.spans import moves, spans
 from ...truth.steady import departures, mean_own, true_gap, window
-from .logp_evaluation import bound_of
+from .gap_bound import GapBound, bound_of
 from .programs import close_to, open_to, programs, server, stream_of
 
-__all__ = ["KINDS", "data_way", "elapsed", "measure_transfers", "sizes", "transfer_truth",
+__all__ = ["KINDS", "TransferTruth", "data_way", "measure_transfers", "sizes", "transfer_truth",
            "transfers", "window_bytes"]
 
 KINDS = ("store", "store_async", "get")
+
+
+@dataclass(frozen=True)
+class TransferTruth:
+    """Traced costs of a transfer, in ticks; None: of too few packets.
+
+    Attributes
+    ----------
+    o_s, o_r
+        What its packets cost the sender of its data, and the receiver.
+    g
+        Gap.
+    bound
+        What bounds the gap.
+    """
+
+    o_s: Fraction
+    o_r: Fraction | None = None
+    g: Fraction | None = None
+    bound: GapBound | None = None
 
 
 def sizes(most: int, least: int = 4, *, around: int = 0) -> list[int]:
@@ -72,26 +93,20 @@ async def measure_transfers(lab: Any, kind: str, size: int, count: int, delay: i
             "events": run.events}
 
 
-def transfer_truth(raw: Mapping[str, Any], description: Description) -> dict[str, Any]:
-    """Traced costs of a transfer, in ticks: o_s and o_r of its packets, gap, and the bound."""
+def transfer_truth(raw: Mapping[str, Any], description: Description) -> TransferTruth:
+    """The truth of a stream of transfers, from its trace."""
     marks = spans(raw["marks"])
     sender, receiver = data_way(raw["kind"])
     sent = [span for span in marks if span.node == sender and span.begin >= raw["begin"]
             and span.activity == Activity.BULK_SEND]
-    packets = max(1, -(-raw["size"] // description.nic.mtu))
+    o_s = Fraction(sum(span.own for span in sent), len(raw["issued"]))
     times = departures(raw["events"], sender, {span.number for span in sent})
-    found: dict[str, Any] = {"g": None, "bound": None}
-    if len(times) >= 4:
-        between = window(times)
-        found["g"] = true_gap(times) * packets
-        found["bound"] = bound_of(bound(shares(raw["events"], marks, *between, sender,
-                                                receiver, moves(raw["marks"]))))
-        found["o_r"] = packets * mean_own(marks, Activity.BULK_HANDLE, receiver, between)
-    issued = len(raw["issued"])
-    found["o_s"] = Fraction(sum(span.own for span in sent), issued)
-    return found
-
-
-def elapsed(raw: Mapping[str, Any]) -> Fraction:
-    """Cycles from the first issue to the last answer."""
-    return Fraction(raw["done"], TICKS)
+    if len(times) < 4:
+        return TransferTruth(o_s)
+    packets = max(1, -(-raw["size"] // description.nic.mtu))
+    between = window(times)
+    return TransferTruth(
+        o_s, o_r=packets * mean_own(marks, Activity.BULK_HANDLE, receiver, between),
+        g=true_gap(times) * packets,
+        bound=bound_of(bound(shares(raw["events"], marks, *between, sender, receiver,
+                                    moves(raw["marks"])))))

@@ -12,14 +12,12 @@ from ...estimate.compare import check
 from ...estimate.one_way import few_sends, flight, half_trip, receive_overhead
 from ...results.document import cycles
 from ...results.tables import amount, micro, table
-from ...results.tables import shares as shares_table
 from ...truth.bound import bound, shares
 from ...truth.spans import spans
 from ...truth.steady import true_gap
 from ..benchmark import Benchmark, Tell
+from ..common.gap_bound import GapBound, bound_line, bound_of, busy_table
 from ..common.headline import Headline, Series
-from ..common.logp_evaluation import bound_of
-from ..common.logp_report import bound_line
 from ..fields import Outcome, figure, setting
 from .exchange import measure_stream, measure_trips
 
@@ -51,7 +49,7 @@ class OneWayLogpResults:
     g: float = figure("cycles", "gap: the time between messages of a long stream")
     L: float = figure("cycles", "latency: half a round trip without the overheads")
     rtt: float = figure("cycles", "round trip")
-    bound: Mapping[str, Any] = figure("", "the block that bounds the gap, and the busy shares")
+    bound: GapBound = figure("", "the block that bounds the gap, and the busy shares")
 
 
 class OneWayLogp(Benchmark):
@@ -108,7 +106,7 @@ class OneWayLogp(Benchmark):
         return [table(f"LogP, {document['layer']}, messages of {size} bytes", ["", "cycles", "µs"],
                       [(title, amount(getattr(results, name)),
                         micro(getattr(results, name), clock)) for name, title in NAMES.items()]),
-                shares_table(results.bound), bound_line(results.bound)]
+                busy_table(results.bound), bound_line(results.bound)]
 
     def draw(self, document: Mapping[str, Any], figure: Any) -> None:
         """The average cost of a send over the number of sends in a row, between o_s and g."""

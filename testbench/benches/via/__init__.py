@@ -13,6 +13,11 @@ In the order in which to read:
 - :mod:`.logp`: LogP of VIA: o_s from streams of few sends, o_r from a ping-pong with a delay longer
   than L between send and receive, g from long streams, L, and o_r with interrupts from a counting
   loop
+- :mod:`.logp_results`: LogP of VIA as results: at each size, at the smallest one, with interrupts
+- :mod:`.size_estimates`: The LogP parameters of VIA at one size from the clocks of its programs, a
+  method a parameter
+- :mod:`.size_truth`: The truth of the LogP parameters of VIA at one size from the traces, a method
+  a parameter
 - :mod:`.logp_evaluation`: From the runs of logp on VIA to o_s(n), o_r(n), g(n), L(n), the truth
   beside them, and checks
 - :mod:`.logp_report`: Tables and plot of LogP on VIA

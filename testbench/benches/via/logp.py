@@ -1,23 +1,25 @@
 """LogP of VIA: o_s from streams of few sends, o_r from a ping-pong with a delay longer than L
 between send and receive, g from long streams, L, and o_r with interrupts from a counting loop."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
 from ....layouts.description import Description
 from ....layouts.trace import TICKS
+from ..benchmark import Benchmark, Tell
+from ..common.headline import Headline, Series
+from ..fields import Outcome, setting
+from . import logp_report
 from .counting import measure_counting
 from .logp_evaluation import evaluate
-from .logp_report import draw, headline, series, tables
+from .logp_results import ViaLogpResults
 from .pingpong import Plan, measure_plan
 from .stream import measure_stream
 
-__all__ = ["draw", "evaluate", "headline", "measure", "parameters", "series", "tables"]
+__all__ = ["ViaLogp", "ViaLogpParameters"]
 
-SHORT = {"sizes": [4], "delays": ["0"], "interrupts": 0}
-"""Parameters in place of the usual ones that take less time and give the same figures within a
-hundredth."""
 BUDGET = 512 << 10
 LEAST, MOST = 24, 192
 BEYOND = Fraction(5, 4)
@@ -27,40 +29,84 @@ APART = 4
 GAP = 3000
 
 
-def parameters(description: Description) -> dict[str, Any]:
-    """4 B to 32 KB; the signature at the smallest size with D as fractions of the round trip."""
-    return {"sizes": [4, 64, 256, 1024, 4096, 16384, 32768], "bytes": BUDGET,
-            "delays": ["0", "1/8", "1/4", "1/2", "1"], "interrupts": 16}
-
-
-def messages(size: int, budget: int) -> int:
+def _messages(size: int, budget: int) -> int:
     """Messages of a long stream."""
     return max(LEAST, min(MOST, budget // size))
 
 
-async def measure(lab: Any, layer: str, parameters: Mapping[str, Any], tell: Any) -> dict[str, Any]:
-    """Two ping-pongs and a stream for each size; the signature; the counting loop."""
-    chosen, shares = parameters["sizes"], parameters["delays"]
-    steps = len(chosen) + len(shares) + 1
-    sizes: dict[int, Any] = {}
-    for index, size in enumerate(chosen):
-        tell(f"{size} bytes", index, steps)
-        trips = await measure_plan(lab, Plan(size))
-        beyond = int(BEYOND * max(trips["trips"]) / TICKS) + 1
-        sizes[size] = {"trips": trips, "delayed": await measure_plan(lab, Plan(size, delay=beyond)),
-                       "stream": await measure_stream(lab, size,
-                                                      messages(size, parameters["bytes"]))}
-    least = min(chosen)
-    rtt = -(-max(sizes[least]["trips"]["trips"]) // TICKS)
-    curves = []
-    for index, share in enumerate(shares):
-        delay = int(rtt * Fraction(share))
-        tell(f"D = {delay}", len(chosen) + index, steps)
-        curves.append(await measure_stream(lab, least, MOST, delay) if delay
-                      else sizes[least]["stream"])
-    tell("counting loop", steps - 1, steps)
-    counting = None
-    if parameters["interrupts"]:
-        counting = await measure_counting(lab, least, parameters["interrupts"],
-                                          max(GAP, APART * rtt))
-    return {"sizes": sizes, "curves": curves, "counting": counting}
+@dataclass(frozen=True)
+class ViaLogpParameters:
+    """4 B to 32 KB; the signature at the smallest size with D as fractions of the round trip."""
+
+    sizes: Sequence[int] = setting([4, 64, 256, 1024, 4096, 16384, 32768], "bytes of a message",
+                                   unit="bytes")
+    bytes: int = setting(BUDGET, "bytes of a stream, about", unit="bytes")
+    delays: Sequence[str] = setting(["0", "1/8", "1/4", "1/2", "1"],
+                                    "D, as fractions of the round trip")
+    interrupts: int = setting(16, "messages that interrupt the counting loop; 0: no loop")
+
+
+class ViaLogp(Benchmark):
+    """LogP of VIA.
+
+    Attributes
+    ----------
+    SHORT
+        Parameters in place of the usual ones that take less time and give the same figures within a
+        hundredth.
+    """
+
+    name = "logp"
+    title = "the LogP signature: o_s, o_r, g, L, RTT beside the truth"
+    Parameters = ViaLogpParameters
+    Results = ViaLogpResults
+    SHORT: ClassVar[Mapping[str, Any]] = {"sizes": [4], "delays": ["0"], "interrupts": 0}
+
+    async def measure(self, lab: Any, layer: str, parameters: ViaLogpParameters, tell: Tell
+                      ) -> dict[str, Any]:
+        """Two ping-pongs and a stream for each size; the signature; the counting loop."""
+        chosen, shares = parameters.sizes, parameters.delays
+        steps = len(chosen) + len(shares) + 1
+        sizes: dict[int, Any] = {}
+        for index, size in enumerate(chosen):
+            tell(f"{size} bytes", index, steps)
+            trips = await measure_plan(lab, Plan(size))
+            beyond = int(BEYOND * max(trips["trips"]) / TICKS) + 1
+            sizes[size] = {
+                "trips": trips, "delayed": await measure_plan(lab, Plan(size, delay=beyond)),
+                "stream": await measure_stream(lab, size, _messages(size, parameters.bytes))}
+        least = min(chosen)
+        rtt = -(-max(sizes[least]["trips"]["trips"]) // TICKS)
+        curves = []
+        for index, share in enumerate(shares):
+            delay = int(rtt * Fraction(share))
+            tell(f"D = {delay}", len(chosen) + index, steps)
+            curves.append(await measure_stream(lab, least, MOST, delay) if delay
+                          else sizes[least]["stream"])
+        tell("counting loop", steps - 1, steps)
+        counting = None
+        if parameters.interrupts:
+            counting = await measure_counting(lab, least, parameters.interrupts,
+                                              max(GAP, APART * rtt))
+        return {"sizes": sizes, "curves": curves, "counting": counting}
+
+    def evaluate(self, raw: Any, description: Description, parameters: ViaLogpParameters
+                 ) -> Outcome:
+        """All figures by size, the signature at the smallest size, and o_r with interrupts."""
+        return evaluate(raw, description)
+
+    def tables(self, document: Mapping[str, Any]) -> list[Any]:
+        """The parameters of the smallest message, then figures over size."""
+        return logp_report.tables(document)
+
+    def draw(self, document: Mapping[str, Any], figure: Any) -> None:
+        """The signature, and the parameters over size."""
+        logp_report.draw(document, figure)
+
+    def headline(self, document: Mapping[str, Any]) -> list[Headline]:
+        """The parameters at the smallest and the largest size."""
+        return logp_report.headline(document)
+
+    def series(self, document: Mapping[str, Any]) -> Series:
+        """o_s over size."""
+        return logp_report.series(document)

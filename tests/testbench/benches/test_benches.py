@@ -5,6 +5,8 @@ import json
 
 import pytest
 from nicbed.testbench import benches
+from nicbed.testbench.benches.fields import plain
+from nicbed.testbench.benches.presented import Presented
 from nicbed.testbench.descriptions import load as descriptions
 from nicbed.testbench.results import document as files
 from nicbed.testbench.results import plots
@@ -45,6 +47,8 @@ def test_benchmark(name, capsys):
     module, document = outcome(name)
     text = files.text(document)
     assert {"results", "truth", "points", "checks"} <= set(document) and document["results"]
+    if isinstance(module, Presented):
+        assert plain(module.bench.results(document)) == document["results"]
     assert not [check for check in document["checks"] if not check["ok"]]
     out = console()
     for item in [*module.tables(json.loads(text)), *checks(document["checks"])]:
@@ -128,18 +132,20 @@ def test_a_small_window_bounds_g():
 
 def test_gaps_are_drawn_where_they_were_measured():
     from matplotlib.figure import Figure
-    from nicbed.testbench.benches.common.streams import draw_gaps, gap_rows
+    from nicbed.testbench.benches.common.gap_bound import GapBound
+    from nicbed.testbench.benches.common.gap_report import GapResults, draw_gaps, gap_rows
 
-    document = {"clock_mhz": 66, "results": {
-        "gap": {"1": 66.0, "3": 198.0}, "ratio": {"1": 1.0, "3": 3.0},
-        "bound": {count: {"block": "link", "busy": 0.5} for count in ("1", "3")}}}
+    results = GapResults(
+        gap={"1": 66.0, "3": 198.0}, ratio={"1": 1.0, "3": 3.0}, predicted_gap={},
+        predicted_stage={}, share={},
+        bound={count: GapBound("link", 0.5, []) for count in ("1", "3")})
     axes = Figure().add_subplot()
-    draw_gaps(document, axes, lambda count: f"at {count}", 250)
+    draw_gaps(results, axes, lambda count: f"at {count}", 250, 66)
     (line,) = axes.lines
     assert line.get_xydata().tolist() == [[1, 66], [3, 198]]
     assert [(text.get_text(), text.xy) for text in axes.texts] == [("at 1", (1, 66)),
                                                                    ("at 3", (3, 198))]
     assert axes.get_ylim() == (0, 250) and list(axes.get_xticks()) == [1, 3]
-    assert gap_rows(document, lambda count: [f"of {count}"]) == [
+    assert gap_rows(results, 66, lambda count: [f"of {count}"]) == [
         ("1", "66", "1.000", "1.000", "of 1", "link 50 %"),
         ("3", "198", "3.000", "3.000", "of 3", "link 50 %")]

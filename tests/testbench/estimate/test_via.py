@@ -9,7 +9,6 @@ from nicbed.layouts.trace import TICKS, Activity, Block, Event, Kind
 from nicbed.testbench.benches import get
 from nicbed.testbench.benches.common.latencies import Latencies, faster_than_light
 from nicbed.testbench.benches.via import logp_report
-from nicbed.testbench.benches.via.logp_evaluation import evaluate
 from nicbed.testbench.estimate.one_way import counting_loop, half_trip, receive_overhead
 from nicbed.testbench.results import document as files
 from nicbed.testbench.results import plots
@@ -28,9 +27,12 @@ def wide(monkeypatch):
     monkeypatch.setenv("COLUMNS", "140")
 
 
+def evaluate(raw: dict) -> dict:
+    return get("logp").module("via").evaluate(raw, Description(), {})
+
+
 def logp(machine: Machine) -> dict:
-    raw = machine.logp(SIZES, [0, 50, 500])
-    return files.plain(evaluate(raw, Description(), {}))
+    return files.plain(evaluate(machine.logp(SIZES, [0, 50, 500])))
 
 
 def as_file(outcome: dict, name: str = "logp") -> dict:
@@ -89,7 +91,7 @@ def test_the_counting_loop_finds_the_interrupt():
 def test_checks_can_fail(spoil, failing):
     raw = Machine().logp(SIZES, [0])
     spoil(raw)
-    failed = [check["check"] for check in evaluate(raw, Description(), {})["checks"]
+    failed = [check["check"] for check in evaluate(raw)["checks"]
               if not check["ok"]]
     assert any(failing in check for check in failed)
 

@@ -6,7 +6,10 @@ from fractions import Fraction
 import pytest
 from nicbed.layouts.description import Description
 from nicbed.layouts.trace import TICKS
-from nicbed.testbench.benches.common import logp_evaluation, logp_report
+from nicbed.testbench.benches import get
+from nicbed.testbench.benches.common import logp_report
+from nicbed.testbench.benches.common.logp_evaluation import evaluate, plain_truth
+from nicbed.testbench.benches.common.logp_truth import LogpTruth
 from nicbed.testbench.errors import UserError
 from nicbed.testbench.results import document as files
 from nicbed.testbench.results.tables import checks, console
@@ -28,7 +31,7 @@ def raw(machine: Machine) -> dict:
 
 def logp_document(machine: Machine) -> dict:
     return files.build("logp", "am", "verilator", Description(), {"requests": 512},
-                       logp_evaluation.evaluate(raw(machine)))
+                       get("logp").module("am").evaluate(raw(machine), Description(), {}))
 
 
 @pytest.mark.parametrize("machine", [
@@ -62,11 +65,13 @@ def test_two_truths_of_logp(machine):
 
 def test_the_check_behind_a_message_belongs_to_logps_o_r():
     """A dearer check behind each message raises o_r by LogP's definition, and nothing else."""
+    class Dearer(LogpTruth):
+        @property
+        def behind(self):
+            return super().behind + 13 * TICKS
+
     data = raw(Machine())
-    before = logp_evaluation.evaluate(data)["truth"]
-    truth = logp_evaluation._Truth(data)
-    truth.behind += 13 * TICKS
-    after = truth.plain()
+    before, after = (plain_truth(kind.of(data)) for kind in (LogpTruth, Dearer))
     assert after["logp"]["o_r"] == before["logp"]["o_r"] + 13
     assert after["logp"]["L"] == before["logp"]["L"] - 13
     assert after["o_r"] == before["o_r"] and after["L"] == before["L"]
@@ -85,10 +90,10 @@ def test_breakdown_sums_to_the_traced_life():
 def test_a_wrong_trace_fails_a_check():
     data = raw(Machine())
     data["rtt"]["trips"] = [data["rtt"]["trips"][0] + 3]
-    outcome = logp_evaluation.evaluate(data)
-    failed = [check["check"] for check in outcome["checks"] if not check["ok"]]
+    outcome = evaluate(data)
+    failed = [check["check"] for check in outcome.checks if not check["ok"]]
     assert failed == ["RTT is the sum of its legs"]
-    assert "check failed" in checks(outcome["checks"])[0]
+    assert "check failed" in checks(outcome.checks)[0]
 
 
 def test_a_wrong_estimate_fails_a_check():
@@ -96,9 +101,9 @@ def test_a_wrong_estimate_fails_a_check():
     for run in data["curves"]:
         run["issued"] = [ticks + 4 * TICKS * (index + 1) for index, ticks in enumerate(
             run["issued"])]
-    outcome = logp_evaluation.evaluate(data)
+    outcome = evaluate(data)
     assert "o_s within 2 % of the truth of the first sends" in [
-        check["check"] for check in outcome["checks"] if not check["ok"]]
+        check["check"] for check in outcome.checks if not check["ok"]]
 
 
 def test_tables_and_plots_render(capsys):
