@@ -95,6 +95,10 @@ class Benchmark:
         """The results of a result file, as an object of ``Results``."""
         return read(self.Results, document["results"])
 
+    def parameters_of(self, document: Mapping[str, Any]) -> Any:
+        """The parameters of a result file, as an object of ``Parameters``."""
+        return read(self.Parameters, document["parameters"])
+
     def tables(self, document: Mapping[str, Any]) -> list[Any]:
         """Tables and lines for a result file: as it is here, a row for each number."""
         from ..results.tables import amount, table

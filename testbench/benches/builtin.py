@@ -58,27 +58,27 @@ NICS = _bench("nics", 2, "bandwidth by number of NICs: one node sends to another
               crowds="load.nics")
 LATENCY = _bench("latency", 2, "half the round trip of equal messages over sizes",
                  am="am.latency:AmLatency", via="via.latency:ViaLatency",
-                 one_way="latency:Latency", mpi="mpi.latency")
+                 one_way="latency:Latency", mpi="mpi.latency:MpiLatency")
 MEMORY = _bench(
     "memory", 2, "a node's memory: accesses by where the line is, copies, CAS and locks",
     am="memory.bench")
 BANDWIDTH = _bench(
     "bandwidth", 2, "messages back to back over sizes, until the last is acknowledged",
     am="am.bandwidth:AmBandwidth", via="via.bandwidth:ViaBandwidth",
-    one_way="bandwidth:Bandwidth", mpi="mpi.bandwidth")
+    one_way="bandwidth:Bandwidth", mpi="mpi.bandwidth:MpiBandwidth")
 BUFFERS = _bench("buffers", 2, "latency with fresh pages for every message; registering memory",
-                 via="via.buffers", mpi="mpi.buffers")
+                 via="via.buffers", mpi="mpi.buffers:MpiBuffers")
 CONNECTIONS = _bench(
     "connections", 2, "latency against the number of connected VIs, or of partners",
-    via="via.connections", mpi="mpi.connections")
+    via="via.connections", mpi="mpi.connections:MpiConnections")
 VIS = _bench("vis", 2, "1 to 1,024 VIs with messages in flight on all of them, both ways",
              via="load.vis")
 BLOCKING = _bench("blocking", 2, "latency of receives that wait for an interrupt, or spin first",
                   via="via.blocking")
 GATHER = _bench("gather", 2, "latency of one message in 1 to 64 segments",
-                via="via.gather", mpi="mpi.gather")
+                via="via.gather", mpi="mpi.gather:MpiGather")
 WILDCARD = _bench("wildcard", 2, "latency of receives from any rank, with any tag",
-                  mpi="mpi.wildcard")
+                  mpi="mpi.wildcard:Wildcard")
 OVERLAP = _bench("overlap", 2, "how much of a message a rank that computes hides",
                  mpi="mpi.overlap")
 COLLECTIVES = _bench("collectives", 4, "barrier, broadcast, reductions and exchanges over sizes",

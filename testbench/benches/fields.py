@@ -17,9 +17,12 @@ def setting(default: Any, meaning: str, *, unit: str = "", shown: bool = True) -
     return field(default=default, metadata=about)
 
 
-def figure(unit: str, meaning: str) -> Any:
+def figure(unit: str, meaning: str, *, optional: bool = False) -> Any:
     """A field of ``Results``: a number in ``unit``, or numbers by size, count or name. One in
-    "cycles" is also given in microseconds."""
+    "cycles" is also given in microseconds. ``optional``: it is None by default, and then not in
+    result files."""
+    if optional:
+        return field(default=None, metadata={"unit": unit, "meaning": meaning, "shown": False})
     return field(metadata={"unit": unit, "meaning": meaning})
 
 
@@ -90,11 +93,13 @@ def read(kind: type, found: Mapping[str, Any]) -> Any:
 
 def _nested(hint: Any, value: Any) -> Any:
     """``value`` with mappings read as the dataclasses that ``hint`` has in their places."""
+    of = [one for one in get_args(hint) if one is not type(None)]
+    if len(of) != len(get_args(hint)):  # it may be None
+        return _nested(of[0], value)
     if isinstance(value, Mapping):
         if dataclasses.is_dataclass(hint) and isinstance(hint, type):
             return read(hint, value)
-        of = get_args(hint)
-        if len(of) == 2 and of[1] is not type(None):
-            return {key: _nested(of[1], each) for key, each in value.items()}
-        return next((_nested(one, value) for one in of if one is not type(None)), value)
+        return {key: _nested(of[1], each) for key, each in value.items()} if len(of) == 2 else value
+    if isinstance(value, list) and len(of) == 1:
+        return [_nested(of[0], each) for each in value]
     return value
