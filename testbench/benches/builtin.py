@@ -80,9 +80,9 @@ GATHER = _bench("gather", 2, "latency of one message in 1 to 64 segments",
 WILDCARD = _bench("wildcard", 2, "latency of receives from any rank, with any tag",
                   mpi="mpi.wildcard:Wildcard")
 OVERLAP = _bench("overlap", 2, "how much of a message a rank that computes hides",
-                 mpi="mpi.overlap")
+                 mpi="mpi.overlap:Overlap")
 COLLECTIVES = _bench("collectives", 4, "barrier, broadcast, reductions and exchanges over sizes",
-                     mpi="mpi.collectives")
+                     mpi="mpi.collectives:Collectives")
 COMMTEST = _bench("commtest", 4, "21 protocols by which ranks exchange messages, over sizes",
                   mpi="mpi.commtest.bench")
 CQ = _bench("cq", 2, "latency with completions from a queue of 1 to 64 work queues", via="via.cq")
