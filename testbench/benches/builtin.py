@@ -84,5 +84,5 @@ OVERLAP = _bench("overlap", 2, "how much of a message a rank that computes hides
 COLLECTIVES = _bench("collectives", 4, "barrier, broadcast, reductions and exchanges over sizes",
                      mpi="mpi.collectives:Collectives")
 COMMTEST = _bench("commtest", 4, "21 protocols by which ranks exchange messages, over sizes",
-                  mpi="mpi.commtest.bench")
+                  mpi="mpi.commtest.bench:Commtest")
 CQ = _bench("cq", 2, "latency with completions from a queue of 1 to 64 work queues", via="via.cq")

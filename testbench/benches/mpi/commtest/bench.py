@@ -8,49 +8,106 @@ from .....layouts.description import Description
 from .....layouts.trace import TICKS
 from ....estimate.compare import check
 from ....results.document import cycles, number
+from ...benchmark import Benchmark, Tell
+from ...common.headline import Headline, Series
+from ...fields import Outcome
+from . import report
 from .exchange import Plan, measure_exchanges, wrong_calls
 from .grid import BASE, WITHIN, Cell, cells_of, full_grid, reduced_grid
 from .model import dominated, fit, ranked
 from .protocols import by_name
-from .report import draw, headline, series, tables
+from .results import CommtestParameters, CommtestResults, Row
 
-__all__ = ["draw", "evaluate", "full", "headline", "measure", "parameters", "series", "tables"]
+__all__ = ["Commtest", "slowest", "span"]
 
 Runs = Mapping[str, Mapping[int, Mapping[str, Any]]]
 
 
-def parameters(description: Description) -> dict[str, Any]:
-    """A part of the grid that takes about two and a half minutes of CPU."""
-    return {"cells": reduced_grid(description), "whole": False,
-            "cpus": description.node.cpus}
+class Commtest(Benchmark):
+    """Exchanges of ranks by all protocols."""
 
+    name = "commtest"
+    title = "21 protocols by which ranks exchange messages, over sizes"
+    nodes = 4
+    Parameters = CommtestParameters
+    Results = CommtestResults
 
-def full(description: Description) -> dict[str, Any]:
-    """The whole grid, as far as the nodes' memory has room."""
-    return {**parameters(description), "cells": full_grid(description), "whole": True}
+    def parameters(self, description: Description) -> CommtestParameters:
+        """A part of the grid that takes about two and a half minutes of CPU."""
+        return CommtestParameters(reduced_grid(description), False, description.node.cpus)
 
+    def full(self, description: Description) -> CommtestParameters:
+        """The whole grid, as far as the nodes' memory has room."""
+        return CommtestParameters(full_grid(description), True, description.node.cpus)
 
-async def measure(lab: Any, layer: str, parameters: Mapping[str, Any], tell: Any) -> dict[str, Any]:
-    """An exchange from reset for each cell, protocol and number of messages."""
-    found: dict[str, Any] = {}
-    alike: dict[Hashable, list[tuple[str, Plan]]] = {}
-    for cell, counts in cells_of(parameters):
-        found[cell.name] = {one.name: dict.fromkeys(counts) for one in cell.protocols}
-        for protocol in cell.protocols:
-            for count in counts:
-                plan = cell.plan(protocol, count)
-                alike.setdefault(plan.beginning, []).append((cell.name, plan))
-    done, total = 0, sum(map(len, alike.values()))
-    for steps in alike.values():
-        def begins(index: int, steps: list[tuple[str, Plan]] = steps, done: int = done) -> None:
-            name, plan = steps[index]
-            tell(f"{name}, {plan.protocol.name}, {plan.messages} messages", done + index, total)
+    async def measure(self, lab: Any, layer: str, parameters: CommtestParameters, tell: Tell
+                      ) -> dict[str, Any]:
+        """An exchange from reset for each cell, protocol and number of messages."""
+        found: dict[str, Any] = {}
+        alike: dict[Hashable, list[tuple[str, Plan]]] = {}
+        for cell, counts in cells_of(parameters.cells):
+            found[cell.name] = {one.name: dict.fromkeys(counts) for one in cell.protocols}
+            for protocol in cell.protocols:
+                for count in counts:
+                    plan = cell.plan(protocol, count)
+                    alike.setdefault(plan.beginning, []).append((cell.name, plan))
+        done, total = 0, sum(map(len, alike.values()))
+        for steps in alike.values():
+            def begins(index: int, steps: list[tuple[str, Plan]] = steps, done: int = done
+                       ) -> None:
+                name, plan = steps[index]
+                tell(f"{name}, {plan.protocol.name}, {plan.messages} messages", done + index,
+                     total)
 
-        runs = await measure_exchanges(lab, [plan for _, plan in steps], begins)
-        for (name, plan), run in zip(steps, runs, strict=True):
-            found[name][plan.protocol.name][plan.messages] = run
-        done += len(steps)
-    return found
+            runs = await measure_exchanges(lab, [plan for _, plan in steps], begins)
+            for (name, plan), run in zip(steps, runs, strict=True):
+                found[name][plan.protocol.name][plan.messages] = run
+            done += len(steps)
+        return found
+
+    def evaluate(self, raw: Mapping[str, Runs], description: Description,
+                 parameters: CommtestParameters) -> Outcome:
+        """The model of each protocol in each cell, the fastest protocols, those that are
+        dominated."""
+        rows: dict[str, dict[str, Row]] = {}
+        fastest: dict[str, Any] = {}
+        points: dict[str, Any] = {}
+        within = None
+        for cell, counts in cells_of(parameters.cells):
+            eager = cell.eager(description)
+            if cell.placement == WITHIN:
+                within = eager
+            runs = raw[cell.name]
+            times = {name: {count: slowest(run) for count, run in by_count.items()}
+                     for name, by_count in runs.items()}
+            rows[cell.name] = {name: _row(one, name, cell, eager) for name, one in times.items()}
+            fastest[cell.name] = {str(count): {
+                kind: ranked({name: one[count] for name, one in times.items() if name[0] == kind})
+                for kind in sorted({name[0] for name in times})} for count in counts}
+            points[cell.name] = {name: {str(count): {"slowest": cycles(slowest(run) * TICKS),
+                                                     "span": cycles(span(run) * TICKS)}
+                                        for count, run in by_count.items()}
+                                 for name, by_count in runs.items()}
+        return Outcome(
+            results=CommtestResults(cells=rows, fastest=fastest, dominated=_dominated(
+                raw, parameters), eager=BASE.eager(description), eager_within=within),
+            points=points, checks=_checks(raw, description, parameters))
+
+    def tables(self, document: Mapping[str, Any]) -> list[Any]:
+        """The protocols, their models, and which is fastest where."""
+        return report.tables(document, self.results(document), self.parameters_of(document))
+
+    def draw(self, document: Mapping[str, Any], figure: Any) -> None:
+        """Swap bandwidth over message size."""
+        report.draw(document, self.parameters_of(document), figure)
+
+    def headline(self, document: Mapping[str, Any]) -> list[Headline]:
+        """Of the fastest protocol of each kind: latency, and swap bandwidth."""
+        return report.headline(document, self.results(document), self.parameters_of(document))
+
+    def series(self, document: Mapping[str, Any]) -> Series:
+        """Swap bandwidth of Irecv, Isend, Wait over message size."""
+        return report.series(document, self.parameters_of(document))
 
 
 def slowest(run: Mapping[str, Any]) -> Fraction:
@@ -64,50 +121,24 @@ def span(run: Mapping[str, Any]) -> Fraction:
     return Fraction(max(run["end"]) - min(run["begin"]), TICKS * run["repeats"])
 
 
-def evaluate(raw: Mapping[str, Runs], description: Description, parameters: Mapping[str, Any]
-             ) -> dict[str, Any]:
-    """The model of each protocol in each cell, the fastest protocols, those that are dominated."""
-    results: dict[str, Any] = {"cells": {}, "fastest": {}, "dominated": {},
-                               "eager": BASE.eager(description)}
-    points: dict[str, Any] = {}
-    for cell, counts in cells_of(parameters):
-        if cell.placement == WITHIN:
-            results["eager_within"] = cell.eager(description)
-        runs = raw[cell.name]
-        times = {name: {count: slowest(run) for count, run in by_count.items()}
-                 for name, by_count in runs.items()}
-        results["cells"][cell.name] = {name: _row(one, name, cell, cell.eager(description))
-                                       for name, one in times.items()}
-        results["fastest"][cell.name] = {str(count): {
-            kind: ranked({name: one[count] for name, one in times.items() if name[0] == kind})
-            for kind in sorted({name[0] for name in times})} for count in counts}
-        points[cell.name] = {name: {str(count): {"slowest": cycles(slowest(run) * TICKS),
-                                                 "span": cycles(span(run) * TICKS)}
-                                    for count, run in by_count.items()}
-                             for name, by_count in runs.items()}
-    results["dominated"] = _dominated(raw, parameters)
-    return {"results": results, "truth": {}, "points": points,
-            "checks": _checks(raw, description, parameters)}
-
-
-def _row(times: Mapping[int, Fraction], name: str, cell: Cell, eager: int) -> dict[str, Any]:
+def _row(times: Mapping[int, Fraction], name: str, cell: Cell, eager: int) -> Row:
     """Of an ordered protocol each message has the network for itself: a is two messages, and the
     bandwidth of a swap is that of one way that is idle the other. Of an unordered one both ways are
     busy at once."""
     found = fit(times, cell.bytes, eager)
     ordered = name.startswith("o")
     latency = None if found.a is None else number(found.a / (2 if ordered else 1))
-    return {"a": None if found.a is None else number(found.a), "b": number(found.b),
-            "latency": latency, "swap": number(2 / found.b),
-            "one_way": number((2 if ordered else 1) / found.b),
-            "errors": {which: error._asdict() for which, error in found.errors.items()}}
+    return Row(a=None if found.a is None else number(found.a), b=number(found.b),
+               latency=latency, swap=number(2 / found.b),
+               one_way=number((2 if ordered else 1) / found.b), errors=found.errors)
 
 
-def _dominated(raw: Mapping[str, Runs], parameters: Mapping[str, Any]) -> dict[str, Any]:
+def _dominated(raw: Mapping[str, Runs], parameters: CommtestParameters) -> dict[str, str]:
     """Over all cells that have the protocols: the unordered, the ordered, the preposted ones."""
     found: dict[str, str] = {}
     for preposted in (False, True):
-        runs = [raw[cell.name] for cell, _ in cells_of(parameters) if cell.preposted == preposted]
+        runs = [raw[cell.name] for cell, _ in cells_of(parameters.cells)
+                if cell.preposted == preposted]
         names = list(runs[0]) if runs else []
         for kind in "uo":
             found |= dominated({name: [slowest(run) for one in runs for run in one[name].values()]
@@ -115,11 +146,11 @@ def _dominated(raw: Mapping[str, Runs], parameters: Mapping[str, Any]) -> dict[s
     return found
 
 
-def _checks(raw: Mapping[str, Runs], description: Description, parameters: Mapping[str, Any]
+def _checks(raw: Mapping[str, Runs], description: Description, parameters: CommtestParameters
             ) -> list[dict[str, Any]]:
     rate = description.link.bytes_per_cycle
     unsound, miscalled, fast = [], [], []
-    for cell, counts in cells_of(parameters):
+    for cell, counts in cells_of(parameters.cells):
         for name, by_count in raw[cell.name].items():
             for count in counts:
                 run, what = by_count[count], f"{cell.name}, {name}, {count} messages"
