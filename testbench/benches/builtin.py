@@ -61,7 +61,7 @@ LATENCY = _bench("latency", 2, "half the round trip of equal messages over sizes
                  one_way="latency:Latency", mpi="mpi.latency:MpiLatency")
 MEMORY = _bench(
     "memory", 2, "a node's memory: accesses by where the line is, copies, CAS and locks",
-    am="memory.bench")
+    am="memory.bench:Memory")
 BANDWIDTH = _bench(
     "bandwidth", 2, "messages back to back over sizes, until the last is acknowledged",
     am="am.bandwidth:AmBandwidth", via="via.bandwidth:ViaBandwidth",
