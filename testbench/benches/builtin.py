@@ -55,7 +55,7 @@ INCAST = _bench("incast", 4, "many nodes send to one: goodput, shares, packets s
 ALLTOALL = _bench("alltoall", 4, "every node sends to every other: what each gets",
                   crowds="load.alltoall:Alltoall")
 NICS = _bench("nics", 2, "bandwidth by number of NICs: one node sends to another over all at once",
-              crowds="load.nics")
+              crowds="load.nics:Nics")
 LATENCY = _bench("latency", 2, "half the round trip of equal messages over sizes",
                  am="am.latency:AmLatency", via="via.latency:ViaLatency",
                  one_way="latency:Latency", mpi="mpi.latency:MpiLatency")
@@ -72,7 +72,7 @@ CONNECTIONS = _bench(
     "connections", 2, "latency against the number of connected VIs, or of partners",
     via="via.connections", mpi="mpi.connections:MpiConnections")
 VIS = _bench("vis", 2, "1 to 1,024 VIs with messages in flight on all of them, both ways",
-             via="load.vis")
+             via="load.vis:Vis")
 BLOCKING = _bench("blocking", 2, "latency of receives that wait for an interrupt, or spin first",
                   via="via.blocking")
 GATHER = _bench("gather", 2, "latency of one message in 1 to 64 segments",
