@@ -61,7 +61,7 @@ LATENCY = _bench("latency", 2, "half the round trip of equal messages over sizes
                  one_way="latency:Latency", mpi="mpi.latency:MpiLatency")
 MEMORY = _bench(
     "memory", 2, "a node's memory: accesses by where the line is, copies, CAS and locks",
-    am="memory.bench:Memory")
+    am="memory.memory:Memory")
 BANDWIDTH = _bench(
     "bandwidth", 2, "messages back to back over sizes, until the last is acknowledged",
     am="am.bandwidth:AmBandwidth", via="via.bandwidth:ViaBandwidth",
@@ -84,5 +84,5 @@ OVERLAP = _bench("overlap", 2, "how much of a message a rank that computes hides
 COLLECTIVES = _bench("collectives", 4, "barrier, broadcast, reductions and exchanges over sizes",
                      mpi="mpi.collectives:Collectives")
 COMMTEST = _bench("commtest", 4, "21 protocols by which ranks exchange messages, over sizes",
-                  mpi="mpi.commtest.bench:Commtest")
+                  mpi="mpi.commtest.commtest:Commtest")
 CQ = _bench("cq", 2, "latency with completions from a queue of 1 to 64 work queues", via="via.cq")

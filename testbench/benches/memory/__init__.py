@@ -9,5 +9,5 @@ In the order in which to read:
 - :mod:`.results`: Parameters and results of the memory system's benchmark
 - :mod:`.machines`: Published figures of the machines whose descriptions come with the package
 - :mod:`.report`: Tables, plot and headline figures of the memory system's benchmark
-- :mod:`.bench`: The benchmark of a node's memory system: measurement and evaluation
+- :mod:`.memory`: The benchmark of a node's memory system: measurement and evaluation
 """

@@ -10,7 +10,7 @@ __all__ = ["MachineFigure", "MemoryParameters", "MemoryResults", "PublishedMachi
 
 @dataclass(frozen=True)
 class MemoryParameters:
-    """How much is measured of a node."""
+    """The amount that is measured of a node."""
 
     lines: int = setting(16, "lines on which an access is measured")
     cpus: Sequence[int] = setting([1], "CPUs of the node that work at once")
@@ -41,7 +41,7 @@ class PublishedMachine:
 
 @dataclass(frozen=True, kw_only=True)
 class MemoryResults:
-    """What a node's memory takes."""
+    """Times of accesses to a node's memory, and rates."""
 
     accesses: Mapping[str, float] = figure("cycles", "an access, by where the line is")
     ping_pong: float | None = figure("cycles", "a word to another CPU; None: there is none")

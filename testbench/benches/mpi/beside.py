@@ -52,7 +52,7 @@ def beyond(run: Mapping[str, Any], below: Mapping[str, Any], description: Descri
 
 @dataclass(frozen=True, kw_only=True)
 class Beyond(Parts):
-    """What a round trip over MPI takes beyond its twin's, by part."""
+    """The difference between a round trip over MPI and its twin's, by part."""
 
     rest: float = figure("cycles", "in no part")
 
@@ -77,7 +77,7 @@ class Beside(Benchmark):
     Results = BesideResults
 
     def report(self, parameters: Any) -> Latencies:
-        """What evaluates and shows the half round trips."""
+        """The evaluation and presentation of the half round trips."""
         raise NotImplementedError
 
     def twins(self, parameters: Any) -> dict[str, str]:

@@ -9,5 +9,5 @@ In the order in which to read:
 - :mod:`.model`: The linear model of a protocol, and which protocols are worth having
 - :mod:`.results`: Parameters and results of COMMTEST
 - :mod:`.report`: Tables and plot
-- :mod:`.bench`: Measurement and evaluation
+- :mod:`.commtest`: Measurement and evaluation
 """

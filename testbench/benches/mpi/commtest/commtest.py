@@ -18,7 +18,7 @@ from .model import dominated, fit, ranked
 from .protocols import by_name
 from .results import CommtestParameters, CommtestResults, Row
 
-__all__ = ["Commtest", "slowest", "span"]
+__all__ = ["Commtest"]
 
 Runs = Mapping[str, Mapping[int, Mapping[str, Any]]]
 
@@ -78,14 +78,14 @@ class Commtest(Benchmark):
             if cell.placement == WITHIN:
                 within = eager
             runs = raw[cell.name]
-            times = {name: {count: slowest(run) for count, run in by_count.items()}
+            times = {name: {count: _slowest(run) for count, run in by_count.items()}
                      for name, by_count in runs.items()}
             rows[cell.name] = {name: _row(one, name, cell, eager) for name, one in times.items()}
             fastest[cell.name] = {str(count): {
                 kind: ranked({name: one[count] for name, one in times.items() if name[0] == kind})
                 for kind in sorted({name[0] for name in times})} for count in counts}
-            points[cell.name] = {name: {str(count): {"slowest": cycles(slowest(run) * TICKS),
-                                                     "span": cycles(span(run) * TICKS)}
+            points[cell.name] = {name: {str(count): {"slowest": cycles(_slowest(run) * TICKS),
+                                                     "span": cycles(_span(run) * TICKS)}
                                         for count, run in by_count.items()}
                                  for name, by_count in runs.items()}
         return Outcome(
@@ -110,13 +110,13 @@ class Commtest(Benchmark):
         return report.series(document, self.parameters_of(document))
 
 
-def slowest(run: Mapping[str, Any]) -> Fraction:
+def _slowest(run: Mapping[str, Any]) -> Fraction:
     """Cycles that the slowest rank took."""
     return Fraction(max(end - begin for begin, end in zip(run["begin"], run["end"], strict=True)),
                     TICKS * run["repeats"])
 
 
-def span(run: Mapping[str, Any]) -> Fraction:
+def _span(run: Mapping[str, Any]) -> Fraction:
     """Cycles from the first rank's begin to the last one's end."""
     return Fraction(max(run["end"]) - min(run["begin"]), TICKS * run["repeats"])
 
@@ -141,7 +141,7 @@ def _dominated(raw: Mapping[str, Runs], parameters: CommtestParameters) -> dict[
                 if cell.preposted == preposted]
         names = list(runs[0]) if runs else []
         for kind in "uo":
-            found |= dominated({name: [slowest(run) for one in runs for run in one[name].values()]
+            found |= dominated({name: [_slowest(run) for one in runs for run in one[name].values()]
                                 for name in names if name.startswith(kind)})
     return found
 
@@ -158,7 +158,7 @@ def _checks(raw: Mapping[str, Runs], description: Description, parameters: Commt
                     unsound.append(what)
                 if said := wrong_calls(cell.plan(by_name(name), count), run):
                     miscalled.append(f"{what}: {said}")
-                if cell.placement != WITHIN and span(run) * rate < cell.bytes:
+                if cell.placement != WITHIN and _span(run) * rate < cell.bytes:
                     fast.append(what)
     return [check("all data that come are those that were sent", not unsound,
                   unsound[0] if unsound else "in every run"),
