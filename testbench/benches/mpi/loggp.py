@@ -47,7 +47,10 @@ class MpiLoggp:
     @classmethod
     def of(cls, found: LogGP) -> "MpiLoggp":
         """The parameters ``found``, rounded."""
-        return cls(**{name: number(value) for name, value in found._asdict().items()})
+        return cls(o_s=number(found.o_s), o_r=number(found.o_r), g=number(found.g),
+                   L=number(found.L), per_byte=number(found.per_byte),
+                   per_byte_long=number(found.per_byte_long), least=found.least,
+                   eager=found.eager)
 
 
 def _sizes(description: Description) -> tuple[list[int], list[int]]:
