@@ -57,6 +57,11 @@ class MpiBandwidthResults:
     parts: Mapping[str, Sequence[Parts]] = figure(
         "cycles", "both ranks' time for a message over MPI, by its bytes")
 
+    @property
+    def best(self) -> float:
+        """The most of MPI's."""
+        return max(self.bandwidth["MPI"].values())
+
 
 class MpiBandwidth(Benchmark):
     """Bandwidth of MPI, beside that of the layer below."""
