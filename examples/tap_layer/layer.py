@@ -73,7 +73,6 @@ class TapLayerEndpoint(Endpoint):
 LAYER = Layer(
     name="tap_layer",
     title="messages of one frame",
-    activities=(Activity.REQUEST_SEND, Activity.REQUEST_HANDLE, Activity.EMPTY_POLL),
     drivers=(Frames,),
     needs_of_exchange=needs_no_loss,
     endpoint=TapLayerEndpoint,

@@ -4,8 +4,6 @@ from collections.abc import Iterable
 
 from ...layouts.description import Am, Description
 from ...layouts.doors.layer import Layer
-from ...layouts.packet import Protocol
-from ...layouts.trace import Activity
 
 __all__ = ["LAYER", "flushes", "needs"]
 
@@ -26,12 +24,6 @@ LAYER = Layer(
     name="am",
     title="Generic Active Messages 1.1 over the rings of the NIC, or over firmware",
     knobs=Am,
-    costs="nicbed.host.am.costs",
-    activities=(Activity.REQUEST_SEND, Activity.REQUEST_HANDLE, Activity.REPLY_SEND,
-                Activity.REPLY_HANDLE, Activity.EMPTY_POLL, Activity.WINDOW_WAIT,
-                Activity.BULK_SEND, Activity.BULK_HANDLE, Activity.CONTROL, Activity.LOOK,
-                Activity.MOVE),
-    protocol=(Protocol.AM, Protocol.NOTE),
     drivers=("nicbed.host.nic.kinds:Rings", "nicbed.host.nic.kinds:Queues"),
     needs=needs,
     flushes=flushes,

@@ -4,8 +4,6 @@ from collections.abc import Iterable
 
 from ...layouts.description import Description, Gm
 from ...layouts.doors.layer import Layer
-from ...layouts.packet import Protocol
-from ...layouts.trace import Activity
 
 __all__ = ["LAYER", "needs"]
 
@@ -21,10 +19,6 @@ LAYER = Layer(
     name="gm",
     title="GM message passing, over firmware of the NIC processor",
     knobs=Gm,
-    costs="nicbed.host.gm.costs",
-    activities=(Activity.POST_SEND, Activity.POST_RECEIVE, Activity.SEND_COMPLETE,
-                Activity.RECEIVE_COMPLETE, Activity.EMPTY_CHECK, Activity.BLOCKED),
-    protocol=(Protocol.GM,),
     drivers=("nicbed.host.nic.kinds:Queues",),
     needs=needs,
     endpoint="nicbed.host.gm.endpoint:GmEndpoint",

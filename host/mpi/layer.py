@@ -2,7 +2,6 @@
 
 from ...layouts.description import Description, Mpi
 from ...layouts.doors.layer import Layer
-from ...layouts.trace import Activity
 
 __all__ = ["LAYER"]
 
@@ -15,9 +14,6 @@ LAYER = Layer(
     name="mpi",
     title="MPI over VIA, GM or TCP (mpi.channel)",
     knobs=Mpi,
-    costs="nicbed.host.mpi.costs",
-    activities=(Activity.COMMUNICATE, Activity.WAITING, Activity.COPY, Activity.REGISTER,
-                Activity.CHANNEL),
     below=_below,
     chosen_by="mpi.channel",
 )

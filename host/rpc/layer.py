@@ -4,8 +4,6 @@ from collections.abc import Iterable
 
 from ...layouts.description import Description
 from ...layouts.doors.layer import Layer
-from ...layouts.packet import Protocol
-from ...layouts.trace import Activity
 from ..am.layer import needs as needs_of_rings
 
 __all__ = ["LAYER", "needs"]
@@ -22,10 +20,6 @@ def needs(description: Description, name: str) -> Iterable[str]:
 LAYER = Layer(
     name="rpc",
     title="asynchronous remote procedure calls, through the kernel and by interrupts",
-    costs="nicbed.host.rpc.costs",
-    activities=(Activity.REQUEST_SEND, Activity.REQUEST_HANDLE, Activity.REPLY_SEND,
-                Activity.REPLY_HANDLE, Activity.BLOCKED, Activity.CONTROL),
-    protocol=(Protocol.AM,),
     drivers=("nicbed.host.nic.kinds:Rings",),
     needs=needs,
     endpoint="nicbed.host.rpc.endpoint:RpcEndpoint",

@@ -4,8 +4,6 @@ from collections.abc import Iterable
 
 from ...layouts.description import Description, Tcp
 from ...layouts.doors.layer import Layer
-from ...layouts.packet import Protocol
-from ...layouts.trace import Activity
 from ..rpc.layer import needs as needs_of_kernel
 
 __all__ = ["LAYER"]
@@ -21,9 +19,6 @@ LAYER = Layer(
     name="tcp",
     title="TCP/IP: sockets through the kernel, on the rings of the NIC",
     knobs=Tcp,
-    costs="nicbed.host.tcp.costs",
-    activities=(Activity.BLOCKED, Activity.CONTROL),
-    protocol=(Protocol.IP,),
     drivers=("nicbed.host.nic.kinds:Rings",),
     needs=_needs,
     endpoint="nicbed.host.tcp.endpoint:TcpEndpoint",

@@ -4,8 +4,6 @@ from collections.abc import Iterable
 
 from ...layouts.description import LONG_PACKET, Description, Via
 from ...layouts.doors.layer import Layer
-from ...layouts.packet import Protocol
-from ...layouts.trace import Activity
 
 __all__ = ["LAYER"]
 
@@ -32,11 +30,6 @@ LAYER = Layer(
     name="via",
     title="Virtual Interface Architecture 1.0: VIPL on a VI engine, the kernel or firmware",
     knobs=Via,
-    costs="nicbed.host.via.costs",
-    activities=(Activity.POST_SEND, Activity.POST_RECEIVE, Activity.SEND_COMPLETE,
-                Activity.RECEIVE_COMPLETE, Activity.EMPTY_CHECK, Activity.BLOCKED,
-                Activity.CONTROL),
-    protocol=(Protocol.VIA, Protocol.VIA_CONTROL),
     drivers=("nicbed.host.nic.kinds:VirtualInterfaces", "nicbed.host.nic.kinds:Rings"),
     needs=_needs,
     settle=_settle,

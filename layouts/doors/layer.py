@@ -9,8 +9,6 @@ from .lazy import resolved
 
 if TYPE_CHECKING:
     from ..description import Description, Section
-    from ..packet import Protocol
-    from ..trace import Activity
 
 __all__ = ["Layer"]
 
@@ -41,12 +39,6 @@ class Layer:
         alone.
     sections
         Names of further sections that its programs read: those of a layer below.
-    costs
-        The module of its paths.
-    activities
-        The activities that its marks bracket.
-    protocol
-        The protocols of its packets.
     drivers
         The kinds of driver on which it can live, best first.
     below
@@ -78,9 +70,6 @@ class Layer:
     _: KW_ONLY
     knobs: "type[Section] | None" = None
     sections: tuple[str, ...] = ()
-    costs: str = ""
-    activities: "tuple[Activity, ...]" = ()
-    protocol: "tuple[Protocol, ...]" = ()
     drivers: tuple[Any, ...] = ()
     below: "Callable[[Description], str] | None" = None
     chosen_by: str = ""

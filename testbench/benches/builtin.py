@@ -59,35 +59,35 @@ INCAST = _bench("incast", 4, "many nodes send to one: goodput, shares, packets s
 ALLTOALL = _bench("alltoall", 4, "every node sends to every other: what each gets",
                   crowds="load.alltoall:Alltoall")
 NICS = _bench("nics", 2, "bandwidth by number of NICs: one node sends to another over all at once",
-              crowds="load.nics")
+              crowds="load.nics:Nics")
 LATENCY = _bench("latency", 2, "half the round trip of equal messages over sizes",
                  am="am.latency:AmLatency", via="via.latency:ViaLatency",
-                 one_way="latency:Latency", mpi="mpi.latency")
+                 one_way="latency:Latency", mpi="mpi.latency:MpiLatency")
 MEMORY = _bench(
     "memory", 2, "a node's memory: accesses by where the line is, copies, CAS and locks",
-    am="memory.bench")
+    am="memory.memory:Memory")
 BANDWIDTH = _bench(
     "bandwidth", 2, "messages back to back over sizes, until the last is acknowledged",
     am="am.bandwidth:AmBandwidth", via="via.bandwidth:ViaBandwidth",
-    one_way="bandwidth:Bandwidth", mpi="mpi.bandwidth")
+    one_way="bandwidth:Bandwidth", mpi="mpi.bandwidth:MpiBandwidth")
 BUFFERS = _bench("buffers", 2, "latency with fresh pages for every message; registering memory",
-                 via="via.buffers:ViaBuffers", mpi="mpi.buffers")
+                 via="via.buffers:ViaBuffers", mpi="mpi.buffers:MpiBuffers")
 CONNECTIONS = _bench(
     "connections", 2, "latency against the number of connected VIs, or of partners",
-    via="via.connections:ViaConnections", mpi="mpi.connections")
+    via="via.connections:ViaConnections", mpi="mpi.connections:MpiConnections")
 VIS = _bench("vis", 2, "1 to 1,024 VIs with messages in flight on all of them, both ways",
-             via="load.vis")
+             via="load.vis:Vis")
 BLOCKING = _bench("blocking", 2, "latency of receives that wait for an interrupt, or spin first",
                   via="via.blocking:Blocking")
 GATHER = _bench("gather", 2, "latency of one message in 1 to 64 segments",
-                via="via.gather:ViaGather", mpi="mpi.gather")
+                via="via.gather:ViaGather", mpi="mpi.gather:MpiGather")
 WILDCARD = _bench("wildcard", 2, "latency of receives from any rank, with any tag",
-                  mpi="mpi.wildcard")
+                  mpi="mpi.wildcard:Wildcard")
 OVERLAP = _bench("overlap", 2, "how much of a message a rank that computes hides",
-                 mpi="mpi.overlap")
+                 mpi="mpi.overlap:Overlap")
 COLLECTIVES = _bench("collectives", 4, "barrier, broadcast, reductions and exchanges over sizes",
-                     mpi="mpi.collectives")
+                     mpi="mpi.collectives:Collectives")
 COMMTEST = _bench("commtest", 4, "21 protocols by which ranks exchange messages, over sizes",
-                  mpi="mpi.commtest.bench")
+                  mpi="mpi.commtest.commtest:Commtest")
 CQ = _bench("cq", 2, "latency with completions from a queue of 1 to 64 work queues",
             via="via.cq:Cq")

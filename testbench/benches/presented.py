@@ -19,6 +19,7 @@ class Presented:
         self.bench = bench
         self.__name__ = type(bench).__module__
         self.EVERY_NIC = bench.every_nic
+        self.nodes = bench.nodes
         self.tables = bench.tables
         self.headline = bench.headline
         for name in ("draw", "series", "SHORT"):

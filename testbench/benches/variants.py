@@ -36,8 +36,8 @@ class Variants(Benchmark):
                                 if not LAYERS.is_builtin(name) and self._capable_part(layer))]
 
     def nodes_on(self, layer: str) -> int:
-        """The nodes that it takes by default over ``layer``: its part's NODES, if there are."""
-        return getattr(self.module(layer), "NODES", self.nodes)
+        """The nodes that it takes by default over ``layer``: its part's, if those are more."""
+        return max(self.nodes, getattr(self.module(layer), "nodes", 0))
 
     def module(self, layer: str) -> Any:
         """Its part for ``layer``, imported when first needed.

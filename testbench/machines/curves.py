@@ -4,6 +4,9 @@ size."""
 from collections.abc import Mapping
 from typing import Any
 
+from ..benches.bandwidth import BandwidthResults
+from ..benches.fields import read
+from ..benches.latency import LatencyResults
 from .reproduction import Measured
 
 __all__ = ["bandwidth", "bulk", "over_size", "polls", "processor", "signatures"]
@@ -141,13 +144,13 @@ def over_size(found: Measured, figure: Any) -> None:
         for machine, outcome in _runs(found, f"latency{suffix}"):
             clock = outcome["clock_mhz"]
             points = sorted((int(size), half / clock) for size, half in
-                            outcome["results"]["half"]["latency"].items())
+                            read(LatencyResults, outcome["results"]).half["latency"].items())
             left.plot(*zip(*points, strict=True), color=colour, marker="o",
                       label=f"{machine}, {name}")
             times += [time for _, time in points]
         for machine, outcome in _runs(found, f"bandwidth{suffix}"):
             points = sorted((int(size), rate * outcome["clock_mhz"]) for size, rate in
-                            outcome["results"]["bandwidth"].items())
+                            read(BandwidthResults, outcome["results"]).bandwidth.items())
             right.plot(*zip(*points, strict=True), color=colour, marker="o",
                        label=f"{machine}, {name}")
     for axes in (left, right):

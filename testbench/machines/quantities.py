@@ -8,10 +8,15 @@ in bytes.
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeVar
 
 from ...layouts.description import Description
+from ..benches.am.rtt import RttResults
+from ..benches.bandwidth import BandwidthResults
 from ..benches.common.transfers import sizes
+from ..benches.fields import read
+from ..benches.latency import LatencyResults
+from ..benches.memory.results import MemoryResults
 from ..defaults import LAYER as DEFAULT_LAYER
 from ..errors import UserError, nearest
 from ..estimate.bulk import bandwidth
@@ -19,6 +24,7 @@ from .programs import extrapolated, first, sort_runs
 
 __all__ = ["QUANTITIES", "Quantity", "quantity"]
 
+T = TypeVar("T")
 Pull = Callable[[Mapping[str, Any]], Any]
 """From a benchmark's results to cycles, bytes a cycle, or bytes; None if the run did not show
 it."""
@@ -79,6 +85,19 @@ BEGINNING = {"issues": 128, "delays": ["0", "1", "3/2", "2"]}
 trip: o_s, o_r and the round trip need no more."""
 
 
+def _of(kind: type[T], get: Callable[[T], float | None]) -> Pull:
+    """Returns what ``get`` gives of results of class ``kind``."""
+    return lambda results: get(read(kind, results))
+
+
+def _trip(words: int) -> Pull:
+    return _of(RttResults, lambda found: found.words[str(words)].rtt)
+
+
+def _half(size: int) -> Pull:
+    return _of(LatencyResults, lambda found: found.half["latency"][str(size)])
+
+
 def _at(*path: str) -> Pull:
     def pull(results: Mapping[str, Any]) -> Any:
         found: Any = results
@@ -128,9 +147,9 @@ def _issued(size: int) -> Pull:
     return pull
 
 
-def _round_trip(results: Mapping[str, Any]) -> Any:
+def _round_trip(found: LatencyResults) -> float:
     """Twice the latency of the only size."""
-    [half] = results["half"]["latency"].values()
+    [half] = found.half["latency"].values()
     return 2 * half
 
 
@@ -150,10 +169,10 @@ _ALL = [
     Quantity("rtt", "µs", "round trip", "logp", _at("rtt"),
              lean={**BEGINNING, "delays": ["0", "1"]}),
     Quantity("rtt farthest", "µs", "round trip, farthest of 16 nodes", "rtt",
-             _at("words", "1", "rtt"), {"words": [1], "peer": 15},
+             _trip(1), {"words": [1], "peer": 15},
              fabric={"nodes": 16, "columns": 4}),
     *(Quantity(f"rtt_{words}", "µs", f"round trip, {4 * words} B", "rtt",
-               _at("words", str(words), "rtt"), lean={"words": [words]})
+               _trip(words), lean={"words": [words]})
       for words in (1, 2, 3, 4)),
     Quantity("bare rtt", "µs", "bare round trip", "bare", _at("bare", "rtt")),
     *(Quantity(f"am_{kind}_{words}", "µs", f"am_{kind}_{words}", "overhead",
@@ -161,7 +180,8 @@ _ALL = [
       for kind in ("request", "reply") for words in (1, 2, 3, 4)),
     Quantity("am_poll", "µs", "am_poll, empty", "overhead", _at("poll"), OVERHEAD,
              {"words": [1], "waiting": [0, 1]}),
-    Quantity("copy", "MB/s", "the CPU's copies", "memory", _at("copy", "1")),
+    Quantity("copy", "MB/s", "the CPU's copies", "memory",
+             _of(MemoryResults, lambda found: found.copy["1"])),
     Quantity("r_inf", "MB/s", "r_inf of stores", "bulk", _at("store", "r_inf"), BULK,
              {"kinds": ["store"], "sizes": [1 << 15, 1 << 17]}),
     Quantity("n_half", "B", "n_1/2 of blocking stores", "bulk", _at("store", "n_half"), BULK),
@@ -180,17 +200,17 @@ _ALL = [
     *(Quantity(f"processor {size}", "MB/s", f"processor bandwidth, {size} B", "bulk",
                _issued(size), PROCESSOR) for size in (224, 228, CHUNK)),
     *(Quantity(f"latency {size}", "µs", f"latency of {size} B", "latency",
-               _at("half", "latency", f"{size}"), OVER_SIZES) for size in (4, 1024)),
+               _half(size), OVER_SIZES) for size in (4, 1024)),
     *(Quantity(f"MPL latency {size}", "µs", f"MPL latency of {size} B", "latency",
-               _at("half", "latency", f"{size}"), OVER_SIZES, layer="mpl") for size in (4, 1024)),
+               _half(size), OVER_SIZES, layer="mpl") for size in (4, 1024)),
     Quantity("bandwidth 1024", "MB/s", "bandwidth of 1024 B", "bandwidth",
-             _at("bandwidth", "1024"), OVER_SIZES),
+             _of(BandwidthResults, lambda found: found.bandwidth["1024"]), OVER_SIZES),
     Quantity("MPL bandwidth 1024", "MB/s", "MPL bandwidth of 1024 B", "bandwidth",
-             _at("bandwidth", "1024"), OVER_SIZES, layer="mpl"),
-    Quantity("MPL rtt", "µs", "MPL round trip, 0 B", "latency", _round_trip, {"sizes": [0]},
-             layer="mpl"),
-    Quantity("MPL r_inf", "MB/s", "MPL bandwidth", "bandwidth", _at("r_inf"), MPL_BULK,
-             layer="mpl"),
+             _of(BandwidthResults, lambda found: found.bandwidth["1024"]), OVER_SIZES, layer="mpl"),
+    Quantity("MPL rtt", "µs", "MPL round trip, 0 B", "latency",
+             _of(LatencyResults, _round_trip), {"sizes": [0]}, layer="mpl"),
+    Quantity("MPL r_inf", "MB/s", "MPL bandwidth", "bandwidth",
+             _of(BandwidthResults, lambda found: found.r_inf), MPL_BULK, layer="mpl"),
     *(Quantity(f"mm {block}", "s", f"mm {block}", "mm", first,
                {"runs": [{"blocks": blocks, "block": block}]})
       for blocks, block in ((4, 128), (16, 16))),

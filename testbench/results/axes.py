@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ..benches import BENCHES
 from .tables import amount, table
 
 __all__ = ["draw", "point", "points_table"]
@@ -31,7 +32,8 @@ def point(documents: Mapping[str, Mapping[str, Any]], name: str) -> dict[str, An
                                       default=None) for title, blocks in _SHARES.items()}
     if "bandwidth" in documents:
         document = documents["bandwidth"][name]
-        found["bandwidth"] = document["results"]["best"] * document["clock_mhz"]
+        bench = BENCHES.get("bandwidth").module(document["layer"]).bench
+        found["bandwidth"] = bench.results(document).best * document["clock_mhz"]
     return found
 
 

@@ -138,9 +138,8 @@ class Figures:
 
 def _unshown(metric: Metric, result: Result) -> str:
     """That no result shows ``metric``, of which ``result`` may have the number all the same."""
-    number = result.document["results"].get(metric.figure)
     line = f"metric {said(metric)}: no trial so far shows it"
-    if isinstance(number, (int, float)):
+    if result.number(metric.figure) is not None:
         line += f"; {metric.bench}:{RESULTS}{metric.figure} is the number"
         line += ", whoever bounds it" if metric.figure == "g" else ""
     return line

@@ -218,10 +218,9 @@ def _hidden(plan: Plan, results: Sequence[Mapping[str, Result]]) -> set[tuple[st
     for result in [] if plan.metrics else results:
         for bench, one in result.items():
             for figure in one.figures:
-                number = one.document["results"].get(figure.name)
                 shown[bench, figure.name] = (shown.get((bench, figure.name), False)
                                              or figure.value is not None
-                                             or not isinstance(number, (int, float)))
+                                             or one.number(figure.name) is None)
     return {place for place, any_shown in shown.items() if not any_shown}
 
 

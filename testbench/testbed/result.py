@@ -109,6 +109,12 @@ class Result:
         raise UserError(f"{self.document['benchmark']} has no figure {name}"
                         f"{nearest(name, list(figures))}")
 
+    def number(self, name: str) -> int | float | None:
+        """The number called ``name`` among the results, which the figure of that name may not
+        show; None if there is none."""
+        found = self.results.get(name)
+        return found if isinstance(found, (int, float)) else None
+
     def frame(self) -> Any:
         """The figures as a ``pandas.DataFrame``: figure, value, unit, and µs where the unit is
         cycles."""

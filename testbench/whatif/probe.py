@@ -43,10 +43,11 @@ async def run(lab: Any, layer: str, parameters: Mapping[str, Any]) -> dict[str, 
                 for name in ("logp", BANDWIDTH)}
     trip = await in_simulator(watched, layer) if traced(layer) else {"cpus": (), "work": ()}
     found = outcomes["logp"]["results"]
+    bulk = BENCHES.get(BANDWIDTH).module(layer).bench.results(outcomes[BANDWIDTH])
     rtt = found["rtt"] if "rtt" in found else 2 * found["half"]
     return {
         "results": {**{name: found[name] for name in FIGURES[:-1]}, "RTT": rtt,
-                    BANDWIDTH: outcomes[BANDWIDTH]["results"][BANDWIDTH][str(SIZE)],
+                    BANDWIDTH: bulk.bandwidth[str(SIZE)],
                     "bound": found["bound"]["block"]},
         "truth": {"cpus": [str(cycles) for cycles in trip["cpus"]],
                   "work": [{item: [str(count), str(price)]

@@ -27,9 +27,7 @@ LEFT = {
     "testbench/benches/am/bare.py": 3,
     # Channels of MPI, which lie on layers.
     "testbench/apps/nas/changes.py": 6, "testbench/apps/nas/extent.py": 1,
-    "testbench/apps/nas/report.py": 1, "testbench/benches/mpi/buffers.py": 1,
-    "testbench/benches/mpi/connections.py": 2, "testbench/benches/mpi/gather.py": 2,
-    "testbench/benches/mpi/names.py": 3,
+    "testbench/apps/nas/report.py": 1,
     # The form of the lives of messages.
     "testbench/testbed/result.py": 1,
 }

@@ -19,6 +19,7 @@ from ..fields import Outcome, figure, setting
 from ..latency import carried
 from .cells import (
     COLUMNS,
+    LoadCell,
     by_number,
     cell,
     count_of,
@@ -30,7 +31,7 @@ from .cells import (
 )
 from .traffic import measure_traffic
 
-__all__ = ["Alltoall", "AlltoallParameters", "AlltoallResults"]
+__all__ = ["Alltoall", "AlltoallCell", "AlltoallParameters", "AlltoallResults"]
 
 BUDGET = 192 << 10
 
@@ -44,12 +45,22 @@ class AlltoallParameters:
     bytes: int = setting(BUDGET, "bytes of each node, about", unit="bytes")
 
 
+@dataclass(frozen=True, kw_only=True)
+class AlltoallCell(LoadCell):
+    """Figures of a run; shares are of senders."""
+
+    flow_least: float = figure("", "the least share of a flow")
+    flow_jain: float = figure("", "Jain's index of the flows")
+    node: float = figure("bytes/cycle", "a node's goodput, each way")
+    ratio: float = figure("", "that, over a node's between two")
+
+
 @dataclass(frozen=True)
 class AlltoallResults:
-    """Figures of each run, as of :func:`~.cells.cell`."""
+    """Figures of each run."""
 
-    alltoall: Mapping[str, Mapping[str, Mapping[str, Any]]] = figure(
-        "", "by bytes of a message and number of nodes; goodput in bytes/cycle")
+    alltoall: Mapping[str, Mapping[str, AlltoallCell]] = figure(
+        "", "by bytes of a message and number of nodes")
 
 
 class Alltoall(Benchmark):
@@ -84,29 +95,29 @@ class Alltoall(Benchmark):
     def evaluate(self, raw: Any, description: Description, parameters: AlltoallParameters
                  ) -> Outcome:
         """Figures of each run; what a node gets, over what it gets between two."""
-        results: dict[str, Any] = {}
+        results: dict[str, dict[str, AlltoallCell]] = {}
         checks: list[dict[str, Any]] = []
         alone: dict[int, float] = {}
         for (size, nodes), run in raw["runs"].items():
             shared = together(run)
             found = cell(run, size, shared)
             flows = together(run, None)
-            found |= {"flow_least": number(flows.least), "flow_jain": number(flows.jain)}
-            found["node"] = found["goodput"] / nodes
-            ratio = found["node"] / alone.setdefault(size, found["node"])
-            found["ratio"] = number(ratio)
+            node = found.goodput / nodes
+            ratio = node / alone.setdefault(size, node)
             if not loses(description):
                 name = f"{nodes} nodes, {size} bytes"
                 checks.append(starving(shared, f"{name}: of the senders"))
                 checks.append(check(f"{name}: a node gets what it gets between two", ratio >= 0.9,
                                     f"{ratio:.3f} of that"))
-            results.setdefault(str(size), {})[str(nodes)] = found
+            results.setdefault(str(size), {})[str(nodes)] = AlltoallCell(
+                **vars(found), flow_least=number(flows.least), flow_jain=number(flows.jain),
+                node=node, ratio=number(ratio))
         return Outcome(results=AlltoallResults(results), checks=checks)
 
     def tables(self, document: Mapping[str, Any]) -> list[Any]:
         """One row a size and number of nodes."""
-        rows = [(size_text(int(size)), nodes, *row(found), f"{found['node']:.4f}",
-                 f"{found['ratio']:.3f}", f"{found['flow_least']:.3f}")
+        rows = [(size_text(int(size)), nodes, *row(found), f"{found.node:.4f}",
+                 f"{found.ratio:.3f}", f"{found.flow_least:.3f}")
                 for size, by_nodes in by_number(self.results(document).alltoall)
                 for nodes, found in by_number(by_nodes)]
         return [table("All to all (bytes a cycle of all; shares of senders)",
@@ -125,12 +136,12 @@ class Alltoall(Benchmark):
         for size, by_nodes in by_number(self.results(document).alltoall):
             nodes, last = by_number(by_nodes)[-1]
             name = f"{nodes} nodes, {size_text(int(size))}"
-            found += [Headline(f"a node's goodput, {name}", last["node"], "bytes/cycle"),
-                      Headline(f"Jain's index, {name}", last["jain"], "")]
+            found += [Headline(f"a node's goodput, {name}", last.node, "bytes/cycle"),
+                      Headline(f"Jain's index, {name}", last.jain, "")]
         return found
 
     def series(self, document: Mapping[str, Any]) -> Series:
         """Goodput of a node with the longest messages over nodes."""
         _, by_nodes = by_number(self.results(document).alltoall)[-1]
         return Series("nodes", "goodput of a node (bytes/cycle)",
-                      [(int(nodes), found["node"]) for nodes, found in by_number(by_nodes)])
+                      [(int(nodes), found.node) for nodes, found in by_number(by_nodes)])

@@ -1,6 +1,7 @@
 """Figures of a run under load: goodput, shares, packets sent again."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -11,9 +12,10 @@ from ...estimate.fairness import Fairness, fairness
 from ...results.document import number
 from ..common.bulk_report import size_text
 from ..common.streams import plain_shares
+from ..fields import figure
 
-__all__ = ["COLUMNS", "LOTS_MOST", "MOST", "by_number", "cell", "count_of", "draw_goodput",
-           "levels", "row", "sizes_of", "together"]
+__all__ = ["COLUMNS", "LOTS_MOST", "MOST", "LoadCell", "by_number", "cell", "count_of",
+           "draw_goodput", "levels", "row", "sizes_of", "together"]
 
 LEAST, MOST = 24, 192
 """Messages of a flow."""
@@ -23,6 +25,20 @@ Messages. A quarter of a sender's places comes back at
 once, so its messages arrive a dozen at a time. Where the time over which shares are taken begins
 and ends, a part of a dozen more or less is up to seven messages, however many there are in all: of
 192 messages shares differ by 6 % for that alone, of 384 by 1 %."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LoadCell:
+    """Figures of a run."""
+
+    goodput: float = figure("bytes/cycle", "of all")
+    each: Mapping[str, float] = figure("", "what each got, over a fair share")
+    least: float = figure("", "the least of them")
+    most: float = figure("", "the most of them")
+    jain: float = figure("", "Jain's index of fairness")
+    again: int = figure("", "packets sent again")
+    returned: int = figure("", "packets returned for want of room")
+
 
 COLUMNS = ("bytes/cycle", "least share", "most", "Jain", "again", "returned")
 
@@ -60,11 +76,11 @@ def together(raw: Mapping[str, Any], by: int | None = 0) -> Fairness:
     return fairness(begins, {one: sorted(each) for one, each in times.items()})
 
 
-def cell(raw: Mapping[str, Any], size: int, shared: Fairness) -> dict[str, Any]:
-    """Figures of a run as they stand in a result file; goodput in bytes a cycle, of all."""
+def cell(raw: Mapping[str, Any], size: int, shared: Fairness) -> LoadCell:
+    """Figures of a run of messages of ``size`` bytes."""
     got = sum(shared.got.values(), Fraction(0))
-    return {"goodput": number(size * got * TICKS / shared.length), **plain_shares(shared),
-            "again": raw["again"], "returned": raw["returned"]}
+    return LoadCell(goodput=number(size * got * TICKS / shared.length), **plain_shares(shared),
+                    again=raw["again"], returned=raw["returned"])
 
 
 def by_number(found: Mapping[str, Any]) -> list[tuple[str, Any]]:
@@ -72,14 +88,14 @@ def by_number(found: Mapping[str, Any]) -> list[tuple[str, Any]]:
     return sorted(found.items(), key=lambda item: float(item[0]))
 
 
-def row(found: Mapping[str, Any]) -> list[str]:
+def row(found: LoadCell) -> list[str]:
     """Cells of a table, under COLUMNS."""
-    return [f"{found['goodput']:.4f}",
-            *(f"{found[name]:.3f}" for name in ("least", "most", "jain")),
-            str(found["again"]), str(found["returned"])]
+    return [f"{found.goodput:.4f}",
+            *(f"{share:.3f}" for share in (found.least, found.most, found.jain)),
+            str(found.again), str(found.returned)]
 
 
-def draw_goodput(figure: Any, results: Mapping[str, Mapping[str, Mapping[str, Any]]], key: str,
+def draw_goodput(figure: Any, results: Mapping[str, Mapping[str, LoadCell]], key: str,
                  clock: float) -> Any:
     """Draw what ``key`` is, in MB/s, over how many there were, a line for each size of
     ``results``; return the axes."""
@@ -88,7 +104,7 @@ def draw_goodput(figure: Any, results: Mapping[str, Mapping[str, Mapping[str, An
     axes = figure.add_subplot()
     for index, (size, by_count) in enumerate(by_number(results)):
         axes.plot([int(count) for count, _ in by_number(by_count)],
-                  [found[key] * clock for _, found in by_number(by_count)],
+                  [getattr(found, key) * clock for _, found in by_number(by_count)],
                   label=size_text(int(size)), **line(index, len(results)))
     axes.set_xticks(sorted({int(count) for one in results.values() for count in one}))
     axes.set_ylim(bottom=0)

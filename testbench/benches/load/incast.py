@@ -2,7 +2,7 @@
 and loss, beside the prediction from the stages' services at K = 1."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -28,6 +28,7 @@ from .cells import (
     COLUMNS,
     LOTS_MOST,
     MOST,
+    LoadCell,
     by_number,
     cell,
     count_of,
@@ -38,7 +39,7 @@ from .cells import (
 )
 from .traffic import measure_traffic
 
-__all__ = ["Incast", "IncastParameters", "IncastResults"]
+__all__ = ["Incast", "IncastCell", "IncastParameters", "IncastResults"]
 
 RECEIVER = 0
 BUDGET = 64 << 10
@@ -55,12 +56,21 @@ class IncastParameters:
     loss: Sequence[float] = setting([0.0], "share of packets lost")
 
 
+@dataclass(frozen=True, kw_only=True)
+class IncastCell(LoadCell):
+    """Figures of a run; shares are of senders."""
+
+    predicted: float | None = figure("bytes/cycle", "the goodput that is predicted without loss",
+                                     optional=True)
+    stage: str | None = figure("", "the stage that bounds it", optional=True)
+
+
 @dataclass(frozen=True)
 class IncastResults:
-    """Figures of each run, as of :func:`~.cells.cell`, without loss beside the prediction."""
+    """Figures of each run."""
 
-    incast: Mapping[str, Mapping[str, Mapping[str, Mapping[str, Any]]]] = figure(
-        "", "by bytes of a message, loss and number of senders; goodput in bytes/cycle")
+    incast: Mapping[str, Mapping[str, Mapping[str, IncastCell]]] = figure(
+        "", "by bytes of a message, loss and number of senders")
 
 
 def _services(run: Mapping[str, Any], receiver: int) -> Any:
@@ -78,16 +88,16 @@ def _points(run: Mapping[str, Any]) -> dict[str, Any]:
             for flow, times in run["arrived"].items()}
 
 
-def _lines(document: Mapping[str, Any]) -> list[tuple[str, str, list[tuple[str, Any]]]]:
+def _lines(results: IncastResults) -> list[tuple[str, str, list[tuple[str, IncastCell]]]]:
     """A size and a loss as people read them, and the figures by number of senders."""
     return [(size_text(int(size)), f"{100 * float(loss):g} %", by_number(by_senders))
-            for size, by_loss in by_number(document["results"]["incast"])
+            for size, by_loss in by_number(results.incast)
             for loss, by_senders in by_number(by_loss)]
 
 
-def _bounds(by_senders: Sequence[tuple[str, Any]]) -> str:
+def _bounds(by_senders: Sequence[tuple[str, IncastCell]]) -> str:
     """What the prediction says bounds how many senders."""
-    return "; ".join(f"{senders} from {found['stage']}" if found["stage"] != OWN else
+    return "; ".join(f"{senders} from {found.stage}" if found.stage != OWN else
                      f"{senders} from {OWN} stages" for senders, found in by_senders)
 
 
@@ -130,7 +140,7 @@ class Incast(Benchmark):
 
     def evaluate(self, raw: Any, description: Description, parameters: IncastParameters) -> Outcome:
         """Figures of each run; without loss beside the prediction."""
-        results: dict[str, Any] = {}
+        results: dict[str, dict[str, dict[str, IncastCell]]] = {}
         truth: dict[str, Any] = {}
         points: dict[str, Any] = {}
         checks: list[dict[str, Any]] = []
@@ -138,7 +148,7 @@ class Incast(Benchmark):
         services: dict[int, Any] = {}
         for (size, loss, senders), run in raw["runs"].items():
             shared = together(run)
-            found = cell(run, size, shared)
+            found = IncastCell(**vars(cell(run, size, shared)))
             if "events" in run:
                 services[size] = _services(run, RECEIVER), shared.gap
                 truth[str(size)] = {"services": plain_services(services[size][0])}
@@ -146,13 +156,13 @@ class Incast(Benchmark):
                 served, gap = services[size]
                 made = from_many(served, gap, RECEIVER, range(1, senders + 1), graph,
                                  description.node.nics)
-                found["predicted"] = number(size * senders * TICKS / made.gap)
-                found["stage"] = made.stage
+                found = replace(found, predicted=number(size * senders * TICKS / made.gap),
+                                stage=made.stage)
                 name = f"{senders} senders of {size} bytes"
                 checks.append(check(
                     f"{name} get what the stage that they share has",
                     shared.gap <= made.gap * Fraction(11, 10),
-                    f"{found['goodput']} of {found['predicted']} bytes a cycle ({made.stage})"))
+                    f"{found.goodput} of {found.predicted} bytes a cycle ({made.stage})"))
                 checks.append(starving(shared, f"of {name}"))
             results.setdefault(str(size), {}).setdefault(str(loss), {})[str(senders)] = found
             points.setdefault(str(size), {}).setdefault(str(loss), {})[str(senders)] = _points(run)
@@ -160,30 +170,30 @@ class Incast(Benchmark):
 
     def tables(self, document: Mapping[str, Any]) -> list[Any]:
         """One row a size, loss and number of senders."""
-        rows = []
-        for size, loss, by_senders in _lines(document):
+        rows, lines = [], _lines(self.results(document))
+        for size, loss, by_senders in lines:
             for senders, found in by_senders:
-                predicted = f"{found['predicted']:.4f}" if "predicted" in found else "-"
+                predicted = "-" if found.predicted is None else f"{found.predicted:.4f}"
                 rows.append((size, loss, senders, *row(found), predicted))
         made = table("Incast: many nodes send to one",
                      ["n", "lost", "senders", *COLUMNS, "predicted"], rows)
         return [made, *(f"{size}: {_bounds(by_senders)}"
-                        for size, loss, by_senders in _lines(document)
-                        if any("stage" in found for _, found in by_senders))]
+                        for size, loss, by_senders in lines
+                        if any(found.stage is not None for _, found in by_senders))]
 
     def draw(self, document: Mapping[str, Any], figure: Any) -> None:
         """Goodput over the number of senders, and its prediction."""
         from ...results.plots import INK, line
 
-        lines, clock = _lines(document), document["clock_mhz"]
+        lines, clock = _lines(self.results(document)), document["clock_mhz"]
         axes = figure.add_subplot()
         for index, (size, loss, by_senders) in enumerate(lines):
             axes.plot([int(one) for one, _ in by_senders],
-                      [found["goodput"] * clock for _, found in by_senders],
+                      [found.goodput * clock for _, found in by_senders],
                       label=f"{size}, {loss} lost",
                       **line(index, len(lines)))
-            predicted = {int(one): found["predicted"] * clock for one, found in by_senders
-                         if "predicted" in found}
+            predicted = {int(one): found.predicted * clock for one, found in by_senders
+                         if found.predicted is not None}
             if predicted:
                 axes.plot(list(predicted), list(predicted.values()), color=INK, ls=(0, (5, 3)),
                           lw=1)
@@ -197,16 +207,16 @@ class Incast(Benchmark):
     def headline(self, document: Mapping[str, Any]) -> list[Headline]:
         """Goodput and Jain's index with the most senders."""
         found = []
-        for size, loss, by_senders in _lines(document):
+        for size, loss, by_senders in _lines(self.results(document)):
             senders, last = by_senders[-1]
             name = f"{senders} senders, {size}, {loss} lost"
-            found += [Headline(f"goodput, {name}", last["goodput"], "bytes/cycle"),
-                      Headline(f"Jain's index, {name}", last["jain"], "")]
+            found += [Headline(f"goodput, {name}", last.goodput, "bytes/cycle"),
+                      Headline(f"Jain's index, {name}", last.jain, "")]
         return found
 
     def series(self, document: Mapping[str, Any]) -> Series:
         """Goodput of the longest messages over senders, without loss."""
-        lines = _lines(document)
+        lines = _lines(self.results(document))
         _, _, by_senders = next(one for one in lines if one[0] == lines[-1][0])
         return Series("senders", "goodput of all (bytes/cycle)",
-                      [(int(senders), found["goodput"]) for senders, found in by_senders])
+                      [(int(senders), found.goodput) for senders, found in by_senders])

@@ -1,14 +1,17 @@
 """Published figures of the machines whose descriptions come with the package."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 from ....layouts.description import Description
 from ...descriptions import load
+from .results import MachineFigure, MemoryResults, PublishedMachine
 
 __all__ = ["MACHINES", "Figure", "compared"]
+
+Ours = Callable[[Description, MemoryResults], float | None]
 
 
 @dataclass(frozen=True)
@@ -18,22 +21,21 @@ class Figure:
     name: str
     unit: str
     published: float
-    ours: Callable[[Description, Mapping[str, Any]], Any]
+    ours: Ours
 
 
-def _cpu_cycles(name: str) -> Callable[[Description, Mapping[str, Any]], Any]:
+def _cpu_cycles(name: str) -> Ours:
     """An access in cycles of the CPU's clock; None if it was not measured."""
-    def ours(description: Description, results: Mapping[str, Any]) -> Any:
-        cycles = results["accesses"].get(name)
+    def ours(description: Description, results: MemoryResults) -> float | None:
+        cycles = results.accesses.get(name)
         ratio = Fraction(description.cpu.clock_mhz) / Fraction(description.nic.clock_mhz)
         return None if cycles is None else cycles * float(ratio)
     return ours
 
 
-def _rate(of: Callable[[Mapping[str, Any]], Any]) -> Callable[[Description, Mapping[str, Any]],
-                                                              Any]:
+def _rate(of: Callable[[MemoryResults], float | None]) -> Ours:
     """Bytes a cycle as MB/s."""
-    def ours(description: Description, results: Mapping[str, Any]) -> Any:
+    def ours(description: Description, results: MemoryResults) -> float | None:
         rate = of(results)
         return None if rate is None else rate * float(description.nic.clock_mhz)
     return ours
@@ -58,21 +60,21 @@ class _Published:
 def _figures(said: _Published) -> list[Figure]:
     found = [
         Figure("second-level cache", "KB", said.cache,
-               lambda _, results: results["cache_bytes"] / 1024),
+               lambda _, results: results.cache_bytes / 1024),
         Figure("miss to memory", "CPU cycles", said.memory, _cpu_cycles("load miss")),
         Figure("CAS, line owned", "CPU cycles", said.cas, _cpu_cycles("cas owned")),
-        Figure("copy, one CPU", "MB/s", said.copy, _rate(lambda results: results["copy"]["1"])),
+        Figure("copy, one CPU", "MB/s", said.copy, _rate(lambda results: results.copy["1"])),
         Figure("read from the NIC, 32 bits", "CPU cycles", said.read, _cpu_cycles("NIC read")),
         Figure("write to the NIC, 32 bits", "CPU cycles", said.write, _cpu_cycles("NIC write")),
         Figure("DMA of a NIC over the SBus", "MB/s", said.sbus,
-               _rate(lambda results: results["dma"])),
+               _rate(lambda results: results.dma)),
     ]
     if said.other is not None:
         found.insert(2, Figure("miss to another second-level cache", "CPU cycles", said.other,
                                _cpu_cycles("load dirty elsewhere")))
     if said.every is not None:
         found.append(Figure("copy, all CPUs", "MB/s", said.every,
-                            _rate(lambda results: max(results["copy"].values()))))
+                            _rate(lambda results: max(results.copy.values()))))
     return found
 
 
@@ -88,7 +90,7 @@ Culler; SC '97), by the name of a description."""
 _SECTIONS = ("nic", "node", "cpu", "memory", "bus")
 
 
-def compared(description: Description, results: Mapping[str, Any]) -> dict[str, Any] | None:
+def compared(description: Description, results: MemoryResults) -> PublishedMachine | None:
     """The machine that ``description`` is, and its figures; None if it is none of them. It is one
     if each knob that the machine's own description sets there has that value; with two levels of
     cache the second one is that which the machine's own description has."""
@@ -97,9 +99,9 @@ def compared(description: Description, results: Mapping[str, Any]) -> dict[str, 
         differing = load.difference([Description(), own])
         if all(_value(description, knob) == _value(own, knob) for knob in differing
                if knob.split(".")[0] in _SECTIONS):
-            return {"machine": name, "figures": [
-                {"name": figure.name, "unit": figure.unit, "published": figure.published,
-                 "ours": figure.ours(description, results)} for figure in figures]}
+            return PublishedMachine(name, [
+                MachineFigure(figure.name, figure.unit, figure.published,
+                              figure.ours(description, results)) for figure in figures])
     return None
 
 

@@ -1,54 +1,62 @@
 """Buffer management: latency if every message has fresh pages at both ends, with the registration
 cache and without, beside the same buffers throughout, and beside the layer below."""
 
-from collections.abc import Mapping
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from ....layouts.description import Description
+from ..benchmark import Tell
 from ..common.latencies import Latencies
 from ..common.transfers import sizes
-from .beside import beside, beside_tables
-from .names import NAMES
+from ..fields import setting
+from .beside import Beside
+from .names import shown, varies
 from .pingpong import measure_below, measure_ways
 
-__all__ = ["draw", "evaluate", "headline", "measure", "parameters", "series", "tables"]
+__all__ = ["MpiBuffers", "MpiBuffersParameters"]
 
 SAME, FRESH = "same buffers", "fresh buffers"
 WAYS: dict[str, dict[str, Any]] = {
     SAME: {}, "no cache": {"settings": {"mpi.registration_cache": 0}}, FRESH: {"fresh": True}}
 REPORT = Latencies("Buffers: latency over MPI with fresh pages, and without registration cache",
                    "n", sizes=True, base=SAME)
-draw, headline, series = REPORT.draw, REPORT.headline, REPORT.series
 
 
-def parameters(description: Description) -> dict[str, Any]:
-    """4 B to 32 KB."""
-    found = sizes(min(32 << 10, description.memory.bytes // 64))
-    return {"sizes": sorted({*found[::2], found[-1]}), "channel": description.mpi.channel}
+@dataclass(frozen=True)
+class MpiBuffersParameters:
+    """Messages of several sizes."""
+
+    sizes: Sequence[int] = setting([4], "bytes of a message", unit="bytes")
+    channel: str = setting("", "the layer below (mpi.channel)")
 
 
-def _twins(channel: str) -> dict[str, str]:
-    """Only VIA has a ping-pong with fresh buffers."""
-    plain = NAMES[channel]
-    return {way: f"{plain}, fresh buffers" if way == FRESH and channel == "via" else plain
-            for way in WAYS}
+class MpiBuffers(Beside):
+    """Fresh buffers, and buffers that are registered each time."""
 
+    name = "buffers"
+    title = "latency with fresh pages for every message; registering memory"
+    Parameters = MpiBuffersParameters
 
-async def measure(lab: Any, layer: str, parameters: Mapping[str, Any], tell: Any) -> dict[str, Any]:
-    """One run for each size and way, and one for each twin."""
-    twins = _twins(parameters["channel"])
-    return {"runs": await measure_ways(lab, parameters["sizes"], WAYS, tell), "below": {
-        twin: {size: await measure_below(lab, size, **({"fresh": True} if "fresh" in twin else {}))
-               for size in parameters["sizes"]} for twin in dict.fromkeys(twins.values())}}
+    def parameters(self, description: Description) -> MpiBuffersParameters:
+        """4 B to 32 KB."""
+        found = sizes(min(32 << 10, description.memory.bytes // 64))
+        return MpiBuffersParameters(sorted({*found[::2], found[-1]}), description.mpi.channel)
 
+    def report(self, parameters: MpiBuffersParameters) -> Latencies:
+        return REPORT
 
-def evaluate(raw: Mapping[str, Any], description: Description, parameters: Mapping[str, Any]
-             ) -> dict[str, Any]:
-    """Latencies, what fresh buffers and no cache cost, and what MPI costs."""
-    return beside(REPORT.evaluate(raw["runs"]), raw["runs"], raw["below"],
-                  _twins(parameters["channel"]), description, REPORT)
+    def twins(self, parameters: MpiBuffersParameters) -> dict[str, str]:
+        """Only VIA has a ping-pong with fresh buffers."""
+        plain = shown(parameters.channel)
+        return {way: f"{plain}, fresh buffers" if way == FRESH and varies(parameters.channel)
+                else plain for way in WAYS}
 
-
-def tables(document: Mapping[str, Any]) -> list[Any]:
-    """Latencies by way; beside the layer below."""
-    return [*REPORT.tables(document), *beside_tables(document, REPORT)]
+    async def measure(self, lab: Any, layer: str, parameters: MpiBuffersParameters, tell: Tell
+                      ) -> dict[str, Any]:
+        """One run for each size and way, and one for each twin."""
+        twins = dict.fromkeys(self.twins(parameters).values())
+        return {"runs": await measure_ways(lab, parameters.sizes, WAYS, tell), "below": {
+            twin: {size: await measure_below(
+                lab, size, **({"fresh": True} if "fresh" in twin else {}))
+                for size in parameters.sizes} for twin in twins}}

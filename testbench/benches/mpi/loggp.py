@@ -3,6 +3,7 @@ with a delay, g from the stream's end, L from what is left of half a round trip,
 of half round trips over sizes, of messages that go eagerly and of longer ones."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -15,17 +16,41 @@ from ....layouts.trace import TICKS
 from ...estimate.fits import fit
 from ...estimate.loggp import LogGP
 from ...estimate.one_way import few_sends, flight, half_trip, receive_overhead
+from ...results.document import number
 from ...truth.steady import true_gap
 from ..common.programs import programs, stamp
+from ..fields import figure
 from .pingpong import Plan, measure_plan
 
-__all__ = ["LEAST", "measure_loggp", "parameters_of"]
+__all__ = ["LEAST", "MpiLoggp", "measure_loggp", "parameters_of"]
 
 LEAST = 8
 """Bytes of the messages that o, g and L are of."""
 MESSAGES, FEW = 128, 4
 BEYOND = Fraction(5, 4)
 """The delay of the ping-pong, in round trips."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class MpiLoggp:
+    """LogGP's parameters as a result has them."""
+
+    o_s: float = figure("cycles", "send overhead")
+    o_r: float = figure("cycles", "receive overhead")
+    g: float = figure("cycles", "gap of a long stream")
+    L: float = figure("cycles", "latency")
+    per_byte: float = figure("cycles/byte", "G of messages that go eagerly")
+    per_byte_long: float = figure("cycles/byte", "G of longer ones")
+    least: int = figure("bytes", "length of the messages that o, g and L are of")
+    eager: int = figure("bytes", "longest message that goes eagerly")
+
+    @classmethod
+    def of(cls, found: LogGP) -> "MpiLoggp":
+        """The parameters ``found``, rounded."""
+        return cls(o_s=number(found.o_s), o_r=number(found.o_r), g=number(found.g),
+                   L=number(found.L), per_byte=number(found.per_byte),
+                   per_byte_long=number(found.per_byte_long), least=found.least,
+                   eager=found.eager)
 
 
 def _sizes(description: Description) -> tuple[list[int], list[int]]:

@@ -8,11 +8,11 @@ import numpy as np
 
 from ....host.mpi import ANY_SOURCE, ANY_TAG, BYTE, Comm, Mpi
 from ....host.port.node import Node
-from ....layouts.doors import LAYERS
 from ..common.programs import Stamp, programs, stamp, ticks_between
 from ..one_way.exchange import measure_trips as one_way_trips
 from ..via.pingpong import Plan as ViaPlan
 from ..via.pingpong import measure_plan as via_plan
+from .names import varies
 
 __all__ = ["Plan", "measure_below", "measure_plan", "measure_ways"]
 
@@ -155,7 +155,7 @@ async def measure_below(lab: Any, size: int, count: int = Plan.count, warm: int 
     """The ping-pong of the layer that carries the messages (``mpi.channel``). Over VIA it is a plan
     with ``how``; the other layers have the plain one alone."""
     channel = lab.description.mpi.channel
-    if LAYERS.get(channel).endpoint_class.messages:
+    if not varies(channel):
         return await one_way_trips(lab, size, count, warm, layer=channel)
     found = await via_plan(lab, ViaPlan(size, count, warm, **how))
     return {"trips": found["trips"], "stops": found["stops"], "spans": found["marks"]}

@@ -6,6 +6,7 @@ charged, so it is known twice: from the marks, and from the counts.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import astuple, dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -15,8 +16,9 @@ from ....layouts.description import Description
 from ....layouts.trace import TICKS, Activity, Mark
 from ...results.tables import amount, table
 from ...truth.spans import spans
+from ..fields import figure
 
-__all__ = ["PARTS_SHOWN", "by_kind", "parts_table", "split"]
+__all__ = ["PARTS_SHOWN", "Parts", "by_kind", "parts_table", "split"]
 
 PARTS_SHOWN = {"calls": "calls", "matching": "matching", "protocol": "packets and protocol",
                "registration": "registration", "copies": "copies",
@@ -25,6 +27,24 @@ _KINDS = {Activity.COPY: "copies", Activity.REGISTER: "registration",
           Activity.COMMUNICATE: "library", Activity.COMPUTE: "library",
           Activity.EMPTY_CHECK: "waiting", Activity.BLOCKED: "waiting"}
 """Of a span's own time. All others are the channel's."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parts:
+    """A rank's time in a round trip, or for a message, by part."""
+
+    calls: float = figure("cycles", "MPI's calls")
+    matching: float = figure("cycles", "matching of messages and receives")
+    protocol: float = figure("cycles", "packets and the protocol")
+    registration: float = figure("cycles", "registration of memory")
+    copies: float = figure("cycles", "copies of data")
+    channel: float = figure("cycles", "calls of the channel")
+    waiting: float = figure("cycles", "waiting for a message")
+
+    @property
+    def whole(self) -> float:
+        """All of them together."""
+        return sum(astuple(self))
 
 
 def split(run: Mapping[str, Any], description: Description, trips: int, node: int = 0
@@ -66,9 +86,9 @@ def by_kind(marks: Iterable[Mark], node: int, times_of: Sequence[tuple[int, int]
     return times
 
 
-def parts_table(title: str, whole: str, parts: Mapping[str, Mapping[str, float]]) -> Any:
+def parts_table(title: str, whole: str, parts: Mapping[str, Parts]) -> Any:
     """A column for each of ``parts``, and their sums, which are ``whole``."""
-    rows = [(text, *(amount(one[name]) for one in parts.values()))
+    rows = [(text, *(amount(getattr(one, name)) for one in parts.values()))
             for name, text in PARTS_SHOWN.items()]
-    rows.append((whole, *(amount(sum(one.values())) for one in parts.values())))
+    rows.append((whole, *(amount(one.whole) for one in parts.values())))
     return table(title, ["", *parts], rows)

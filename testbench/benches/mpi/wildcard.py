@@ -1,45 +1,56 @@
 """Wildcards: latency of receives from any rank, with any tag, beside those that name both, and
 beside the layer below."""
 
-from collections.abc import Mapping
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from ....layouts.description import Description
+from ..benchmark import Tell
 from ..common.latencies import Latencies
 from ..common.transfers import sizes
-from .beside import beside, beside_tables
-from .names import NAMES
+from ..fields import setting
+from .beside import Beside
+from .names import shown
 from .pingpong import measure_below, measure_ways
 
-__all__ = ["draw", "evaluate", "headline", "measure", "parameters", "series", "tables"]
+__all__ = ["Wildcard", "WildcardParameters"]
 
 NAMED = "named"
 WAYS: dict[str, dict[str, Any]] = {NAMED: {}, "any rank and tag": {"wildcard": True}}
 REPORT = Latencies("Wildcards: latency over MPI of receives from any rank, with any tag", "n",
                    sizes=True, base=NAMED)
-draw, headline, series = REPORT.draw, REPORT.headline, REPORT.series
 
 
-def parameters(description: Description) -> dict[str, Any]:
-    """4 B to 32 KB."""
-    return {"sizes": sizes(min(32 << 10, description.memory.bytes // 64))[::3],
-            "channel": description.mpi.channel}
+@dataclass(frozen=True)
+class WildcardParameters:
+    """Messages of several sizes."""
+
+    sizes: Sequence[int] = setting([4], "bytes of a message", unit="bytes")
+    channel: str = setting("", "the layer below (mpi.channel)")
 
 
-async def measure(lab: Any, layer: str, parameters: Mapping[str, Any], tell: Any) -> dict[str, Any]:
-    """One run for each size and way, and one over the layer below."""
-    return {"runs": await measure_ways(lab, parameters["sizes"], WAYS, tell), "below": {
-        NAMES[parameters["channel"]]: {size: await measure_below(lab, size)
-                                       for size in parameters["sizes"]}}}
+class Wildcard(Beside):
+    """Receives that name neither rank nor tag."""
 
+    name = "wildcard"
+    title = "latency of receives from any rank, with any tag"
+    Parameters = WildcardParameters
 
-def evaluate(raw: Mapping[str, Any], description: Description, parameters: Mapping[str, Any]
-             ) -> dict[str, Any]:
-    """Latencies, what wildcards cost, and what MPI costs."""
-    return beside(REPORT.evaluate(raw["runs"]), raw["runs"], raw["below"],
-                  dict.fromkeys(WAYS, NAMES[parameters["channel"]]), description, REPORT)
+    def parameters(self, description: Description) -> WildcardParameters:
+        """4 B to 32 KB."""
+        return WildcardParameters(sizes(min(32 << 10, description.memory.bytes // 64))[::3],
+                                  description.mpi.channel)
 
+    def report(self, parameters: WildcardParameters) -> Latencies:
+        return REPORT
 
-def tables(document: Mapping[str, Any]) -> list[Any]:
-    """Latencies by way; beside the layer below."""
-    return [*REPORT.tables(document), *beside_tables(document, REPORT)]
+    def twins(self, parameters: WildcardParameters) -> dict[str, str]:
+        return dict.fromkeys(WAYS, shown(parameters.channel))
+
+    async def measure(self, lab: Any, layer: str, parameters: WildcardParameters, tell: Tell
+                      ) -> dict[str, Any]:
+        """One run for each size and way, and one over the layer below."""
+        return {"runs": await measure_ways(lab, parameters.sizes, WAYS, tell), "below": {
+            shown(parameters.channel): {size: await measure_below(lab, size)
+                                        for size in parameters.sizes}}}

@@ -8,7 +8,6 @@ from fractions import Fraction
 import pytest
 from nicbed.testbench.backends.session import run_job
 from nicbed.testbench.benches import get, run
-from nicbed.testbench.benches.mpi.commtest import bench
 from nicbed.testbench.benches.mpi.commtest.exchange import Plan, measure_exchanges, wrong_calls
 from nicbed.testbench.benches.mpi.commtest.grid import (
     APART,
@@ -36,6 +35,8 @@ from nicbed.testbench.results.plots import render
 
 from tests.labs.model import ModelLab
 from tests.labs.rows import more
+
+BENCH = get("commtest").module("mpi")
 
 UNORDERED = {
     "u0": "Bsend Recv", "u1": "Isend Recv Wait", "u2": "Irecv Send Wait",
@@ -175,7 +176,7 @@ def test_the_benchmark():
     outcome = asyncio.run(run(model, "commtest", "mpi", parameters))
     assert not [one for one in outcome["checks"] if not one["ok"]]
     results, points = outcome["results"], outcome["points"]
-    assert set(results["cells"]) == {cell.name for cell, _ in cells_of(parameters)}
+    assert set(results["cells"]) == {cell.name for cell, _ in cells_of(parameters["cells"])}
     for name, by_name_ in points.items():
         assert len(by_name_) == (6 if "+" in name else 21)
         for by_count in by_name_.values():
@@ -197,9 +198,9 @@ def test_what_begins_alike():
 
 
 async def in_forks_and_from_reset(lab, grid):
-    forked = await bench.measure(lab, "mpi", {"cells": grid}, lambda *_: None)
+    forked = await BENCH.measure(lab, "mpi", {"cells": grid}, lambda *_: None)
     type(lab).forks = False
-    return forked, await bench.measure(lab, "mpi", {"cells": grid}, lambda *_: None)
+    return forked, await BENCH.measure(lab, "mpi", {"cells": grid}, lambda *_: None)
 
 
 @pytest.mark.full
@@ -215,9 +216,9 @@ def test_exchanges_in_forks_are_those_from_reset():
 def made_up():
     """A document of the default grid whose times are lines."""
     description = lab().description
-    parameters = bench.parameters(description)
+    parameters = BENCH.parameters(description)
     raw = {}
-    for cell, counts in cells_of(parameters):
+    for cell, counts in cells_of(parameters["cells"]):
         raw[cell.name] = {}
         for index, protocol in enumerate(cell.protocols):
             raw[cell.name][protocol.name] = {}
@@ -229,7 +230,7 @@ def made_up():
                     "begin": [0] * ranks, "end": [ticks] * ranks, "calls": [{}] * ranks,
                     "messages": [], "sound": True,
                     "repeats": plan.repeats}
-    outcome = bench.evaluate(raw, description, parameters)
+    outcome = BENCH.evaluate(raw, description, parameters)
     return {**outcome, "parameters": parameters, "clock_mhz": 66}
 
 
@@ -243,21 +244,22 @@ def test_tables_of_the_default_grid():
     # The first of each kind takes the least time everywhere.
     assert set(document["results"]["dominated"].values()) == {"u0", "o0", "u2+"}
     assert len(document["results"]["dominated"]) == 9 + 10 + 5
-    assert len(bench.tables(document)) >= 6
-    assert bench.headline(document)[0].value == 100
-    assert bench.series(document).points
-    assert render(bench.draw, document)[".svg"]
+    assert len(BENCH.tables(document)) >= 6
+    assert BENCH.headline(document)[0].value == 100
+    assert BENCH.series(document).points
+    assert render(BENCH.draw, document)[".svg"]
 
 
 def test_the_whole_grid():
     description = lab().description
-    found = dict(cells_of(bench.full(description)))
+    found = dict(cells_of(BENCH.full(description)["cells"]))
     assert len(found) == (2 * 2 + 2) * 3 * 3
     assert set(map(tuple, found.values())) == {COUNTS}
     assert all(cell.placement == TWO for cell, _ in cells_of(
-        bench.full(lab(nodes=2).description)))
-    several = [cell.placement for cell, _ in cells_of(bench.full(lab(["node.cpus=2"]).description))]
+        BENCH.full(lab(nodes=2).description)["cells"]))
+    several = [cell.placement for cell, _ in cells_of(
+        BENCH.full(lab(["node.cpus=2"]).description)["cells"])]
     assert set(several) == {TWO, APART, RING, WITHIN, BETWEEN, AT_ONCE}
     less = lab(["memory.bytes=4194304"]).description
-    assert max(cell.volume for cell, _ in cells_of(bench.full(less))) < 1 << 18
-    assert isinstance(next(cells_of(bench.full(less)))[0], Cell)
+    assert max(cell.volume for cell, _ in cells_of(BENCH.full(less)["cells"])) < 1 << 18
+    assert isinstance(next(cells_of(BENCH.full(less)["cells"]))[0], Cell)

@@ -9,6 +9,7 @@ from nicbed.testbench import benches
 from nicbed.testbench.backends.session import run_job
 from nicbed.testbench.benches import get
 from nicbed.testbench.benches.memory.machines import MACHINES, compared
+from nicbed.testbench.benches.memory.results import MemoryResults
 from nicbed.testbench.descriptions import load as descriptions
 from nicbed.testbench.errors import UserError
 from nicbed.testbench.results import document as files
@@ -169,18 +170,20 @@ def test_a_machine_s_figures_are_those_published(name):
     assert f"Published figures of {name}" in capture.get()
 
 
+LITTLE = MemoryResults(accesses={}, ping_pong=None, copy={"1": 1.0}, cas={}, locks={}, barrier={},
+                       dma=None, cache_bytes=1024, line_bytes=32)
+
+
 def test_a_description_with_another_memory_is_no_machine():
     for name in MACHINES:
-        results = {"accesses": {}, "copy": {"1": 1.0}, "dma": None, "cache_bytes": 1024}
-        machine = compared(describe(name, "link.latency=9"), results)
-        assert machine is not None and machine["machine"] == name
-        assert compared(describe(name, "memory.latency=77"), results) is None
+        machine = compared(describe(name, "link.latency=9"), LITTLE)
+        assert machine is not None and machine.machine == name
+        assert compared(describe(name, "memory.latency=77"), LITTLE) is None
 
 
 def test_a_machine_with_a_first_level_before_its_cache_is_that_machine():
-    results = {"accesses": {}, "copy": {"1": 1.0}, "dma": None, "cache_bytes": 1024}
     for name in MACHINES:
         lines = describe(name).cpu.cache_lines
-        machine = compared(describe(name, "cpu.cache_lines=256", f"cpu.l2_lines={lines}"), results)
-        assert machine is not None and machine["machine"] == name
-        assert compared(describe(name, "cpu.cache_lines=256"), results) is None
+        machine = compared(describe(name, "cpu.cache_lines=256", f"cpu.l2_lines={lines}"), LITTLE)
+        assert machine is not None and machine.machine == name
+        assert compared(describe(name, "cpu.cache_lines=256"), LITTLE) is None

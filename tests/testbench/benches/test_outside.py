@@ -1,6 +1,8 @@
 """A layer and a benchmark that are not nicbed's, each a file in a folder of its own."""
 
 import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -8,7 +10,7 @@ from nicbed.layouts.doors import LAYERS
 from nicbed.layouts.errors import UserError
 from nicbed.testbench.backends.session import run_job
 from nicbed.testbench.benches import every, named
-from nicbed.testbench.benches.fields import plain
+from nicbed.testbench.benches.fields import figure, plain, read
 from nicbed.testbench.cli.entry import run_command
 from nicbed.testbench.descriptions import load
 from nicbed.testbench.store.keys import key
@@ -202,10 +204,27 @@ def test_its_source_is_in_the_key(place):
 
 def test_a_dataclass_that_is_read_again_is_the_same():
     from nicbed.testbench.benches.am.rtt import RttResults, Trip
-    from nicbed.testbench.benches.fields import read
 
     one = RttResults(3.0, {"1": Trip(3.0, 2.0, 3.0, 4.0, 1.5)})
     assert read(RttResults, json.loads(json.dumps(plain(one)))) == one
+
+
+@dataclass(frozen=True)
+class Part:
+    time: float = figure("cycles", "a time")
+
+
+@dataclass(frozen=True)
+class Whole:
+    sides: Mapping[str, Sequence[Part]] = figure("cycles", "by size")
+    most: Part | None = figure("cycles", "where there is one", optional=True)
+
+
+def test_dataclasses_in_lists_and_optional_fields_are_read_again():
+    some = Whole({"4": [Part(1.0), Part(2.0)]})
+    assert plain(some) == {"sides": {"4": [{"time": 1.0}, {"time": 2.0}]}}
+    for one in (some, Whole(some.sides, Part(3.0))):
+        assert read(Whole, json.loads(json.dumps(plain(one)))) == one
 
 
 @pytest.mark.parametrize("arguments, said", [

@@ -10,6 +10,8 @@ from dataclasses import replace
 import pytest
 from matplotlib.figure import Figure
 from nicbed.testbench import cli
+from nicbed.testbench.benches.bandwidth import BandwidthResults
+from nicbed.testbench.benches.fields import plain
 from nicbed.testbench.commands.reproduce import reproduced, run_reproduce
 from nicbed.testbench.machines import studies
 from nicbed.testbench.machines.page import PAGE, images, markdown
@@ -137,7 +139,8 @@ def test_latency_and_bandwidth_of_two_layers_are_drawn():
     found = curves("over-size", {
         "latency": outcome({"half": {"latency": {"4": 10, "1024": 90}}}),
         "latency, mpl": outcome({"half": {"latency": {"4": 30}}}),
-        "bandwidth": outcome({"bandwidth": {"64": 0.5, "4": 0.25}})})
+        "bandwidth": outcome(plain(BandwidthResults(
+            {"64": 0.5, "4": 0.25}, best=0.5, link=1, r_inf=1, n_half=64, residual=0, unit="")))})
     assert found == {
         "Latency: half a round trip": {"m, Active Messages": [(4, 5), (1024, 45)],
                                        "m, MPL": [(4, 15)]},

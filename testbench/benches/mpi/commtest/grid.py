@@ -1,6 +1,6 @@
 """The grid that is measured: its cells, each with its numbers of messages."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from .....layouts.description import Description
@@ -98,7 +98,7 @@ def full_grid(description: Description) -> list[Any]:
                    if operation == SWAP or not preposted}, description)
 
 
-def cells_of(parameters: Mapping[str, Any]) -> Iterator[tuple[Cell, list[int]]]:
-    """The cells of a result file's parameters."""
-    for *fields, counts in parameters["cells"]:
+def cells_of(cells: Iterable[Sequence[Any]]) -> Iterator[tuple[Cell, list[int]]]:
+    """The cells of a result file's parameters, each with its numbers of messages."""
+    for *fields, counts in cells:
         yield Cell(*fields), counts

@@ -1,8 +1,11 @@
 """The linear model of a protocol, and which protocols are worth having."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import NamedTuple
+
+from ...fields import figure
 
 __all__ = ["Error", "Fit", "dominated", "fit", "ranked"]
 
@@ -12,11 +15,12 @@ Times = Mapping[int, Fraction]
 """Cycles by number of messages."""
 
 
-class Error(NamedTuple):
-    """Of a·messages + b·bytes against the times, as parts of them: the largest, and the mean."""
+@dataclass(frozen=True)
+class Error:
+    """Of a·messages + b·bytes against the times, as parts of them."""
 
-    most: float
-    mean: float
+    most: float = figure("", "the largest")
+    mean: float = figure("", "the mean")
 
 
 class Fit(NamedTuple):

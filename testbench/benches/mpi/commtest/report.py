@@ -9,38 +9,40 @@ from ...common.headline import Headline, Series
 from .exchange import COLD, MODES
 from .grid import BASE, PLACEMENTS, TWO, WITHIN, Cell, cells_of
 from .protocols import SWAP, by_name
+from .results import CommtestParameters, CommtestResults, Row
 
 __all__ = ["draw", "headline", "series", "tables"]
 
 KINDS = {"u": "unordered", "o": "ordered"}
 
 
-def tables(document: Mapping[str, Any]) -> list[Any]:
+def tables(document: Mapping[str, Any], results: CommtestResults, parameters: CommtestParameters
+           ) -> list[Any]:
     """The protocols; the model in each cell with enough messages; the others beside the base;
     which protocol is fastest where; which are dominated."""
-    parameters = document["parameters"]
+    points = document["points"]
     shown: list[Any] = [_protocols()]
-    cells = list(cells_of(parameters))
-    shown += [_model(document, cell) for cell, _ in cells
-              if any(row["a"] is not None for row in _rows(document, cell).values())]
-    shown += [_beside(document, [cell for cell, _ in cells])]
-    shown += [_fastest(document, cells)]
-    shown += _worse(document)
+    cells = list(cells_of(parameters.cells))
+    shown += [_model(results, cell, document["clock_mhz"]) for cell, _ in cells
+              if any(row.a is not None for row in _rows(results, cell).values())]
+    shown += [_beside(points, [cell for cell, _ in cells])]
+    shown += [_fastest(results, points, cells)]
+    shown += _worse(results)
     shown += [f"{mode}: {text}." for mode, text in MODES.items()]
     shown.append("+: receives are posted one message ahead.")
     shown.append("No exchange warms up: the NIC's translation caches know what Init's messages and "
                  "the first messages need, and no page of the buffers before.")
-    if parameters["cpus"] > 1:
+    if parameters.cpus > 1:
         shown.append("Within a node: through its memory. Between nodes of two ranks: they share "
                      "their node's NIC.")
-    if not parameters["whole"]:
+    if not parameters.whole:
         shown.append("This is a part of the grid; --full has the operations, placements, modes, "
                      "preposted variants and volumes in all combinations, 1 to 1024 messages.")
     return shown
 
 
-def _rows(document: Mapping[str, Any], cell: Cell) -> Mapping[str, Any]:
-    found = document["results"]["cells"][cell.name]
+def _rows(results: CommtestResults, cell: Cell) -> Mapping[str, Row]:
+    found = results.cells[cell.name]
     return {one.name: found[one.name] for one in cell.protocols}
 
 
@@ -50,17 +52,17 @@ def _protocols() -> Any:
                  ["", "each message"], rows, left=2)
 
 
-def _model(document: Mapping[str, Any], cell: Cell) -> Any:
+def _model(results: CommtestResults, cell: Cell, clock: float) -> Any:
     """T = a messages + b bytes."""
-    clock = document["clock_mhz"]
     rows = []
-    for name, row in _rows(document, cell).items():
-        errors = row["errors"]
-        texts = [f"{100 * errors[which]['most']:.0f} / {100 * errors[which]['mean']:.0f} %"
+    for name, row in _rows(results, cell).items():
+        errors = row.errors
+        texts = [f"{100 * errors[which].most:.0f} / {100 * errors[which].mean:.0f} %"
                  if which in errors else "-" for which in ("all", "eager", "longer")]
-        rows.append((name, amount(row["a"], 1), amount(row["b"], 3), micro(row["latency"], clock),
-                     amount(row["swap"] * clock, 1), amount(row["one_way"] * clock, 1), *texts))
-    eager = size_text(document["results"]["eager_within" if cell.placement == WITHIN else "eager"])
+        rows.append((name, amount(row.a, 1), amount(row.b, 3), micro(row.latency, clock),
+                     amount(row.swap * clock, 1), amount(row.one_way * clock, 1), *texts))
+    within = results.eager_within if cell.placement == WITHIN else None
+    eager = size_text(results.eager if within is None else within)
     return table(f"{cell.name}: T = a · messages + b · bytes", [
         "", "a", "b", "latency µs", "swap MB/s", "one way", "error", "eager", "longer"], rows,
         caption="a: cycles a message, b: cycles a byte; error: most / mean, of all messages, of "
@@ -68,9 +70,8 @@ def _model(document: Mapping[str, Any], cell: Cell) -> Any:
                 "o idle")
 
 
-def _beside(document: Mapping[str, Any], cells: Iterable[Cell]) -> Any:
+def _beside(points: Mapping[str, Any], cells: Iterable[Cell]) -> Any:
     """Times of cells that differ from the base in one thing, over the base's."""
-    points = document["points"]
     base = points[BASE.name]
     columns: dict[str, Cell] = {}
     for cell in cells:
@@ -94,15 +95,16 @@ def _beside(document: Mapping[str, Any], cells: Iterable[Cell]) -> Any:
                  " and the others over that", ["", "T", *columns], rows)
 
 
-def _fastest(document: Mapping[str, Any], cells: Iterable[tuple[Cell, list[int]]]) -> Any:
+def _fastest(results: CommtestResults, every: Mapping[str, Any],
+             cells: Iterable[tuple[Cell, list[int]]]) -> Any:
     """One row for each cell and number of messages."""
     rows = []
     for cell, counts in cells:
-        points = document["points"][cell.name]
+        points = every[cell.name]
         for count in counts:
             row = [cell.name, size_text(cell.bytes // count)]
             for kind in KINDS:
-                ranking = document["results"]["fastest"][cell.name][str(count)].get(kind)
+                ranking = results.fastest[cell.name][str(count)].get(kind)
                 if ranking is None:
                     row += ["-", "", ""]
                     continue
@@ -114,8 +116,8 @@ def _fastest(document: Mapping[str, Any], cells: Iterable[tuple[Cell, list[int]]
                  ["cell", "message", "u", "T", "next", "o", "T", "next"], rows)
 
 
-def _worse(document: Mapping[str, Any]) -> list[str]:
-    found = document["results"]["dominated"]
+def _worse(results: CommtestResults) -> list[str]:
+    found = results.dominated
     lines = []
     for kind, title in KINDS.items():
         texts = [f"{name} by {better}" for name, better in found.items() if name[0] == kind]
@@ -124,11 +126,12 @@ def _worse(document: Mapping[str, Any]) -> list[str]:
     return lines
 
 
-def _by_size(document: Mapping[str, Any], name: str) -> dict[int, float]:
+def _by_size(document: Mapping[str, Any], parameters: CommtestParameters, name: str
+             ) -> dict[int, float]:
     """Bytes a cycle of a swap over message size, from the cells of the base's kind; of several
     volumes the largest."""
     found = {}
-    alike = [(cell, counts) for cell, counts in cells_of(document["parameters"])
+    alike = [(cell, counts) for cell, counts in cells_of(parameters.cells)
              if cell._replace(volume=BASE.volume) == BASE]
     for cell, counts in sorted(alike, key=lambda one: one[0].volume):
         for count in counts:
@@ -137,7 +140,7 @@ def _by_size(document: Mapping[str, Any], name: str) -> dict[int, float]:
     return dict(sorted(found.items()))
 
 
-def draw(document: Mapping[str, Any], figure: Any) -> None:
+def draw(document: Mapping[str, Any], parameters: CommtestParameters, figure: Any) -> None:
     """Swap bandwidth over message size, a panel for each kind of protocols."""
     from ....results.plots import line, octaves
 
@@ -147,7 +150,7 @@ def draw(document: Mapping[str, Any], figure: Any) -> None:
         chosen = [one for one in BASE.protocols if one.name.startswith(kind)]
         for index, one in enumerate(chosen):
             found = {size: rate * document["clock_mhz"]
-                     for size, rate in _by_size(document, one.name).items()}
+                     for size, rate in _by_size(document, parameters, one.name).items()}
             most = max(most, *found.values())
             axes.plot(list(found), list(found.values()), label=f"{one.name} {one.title}",
                       **line(index, len(chosen)))
@@ -160,22 +163,24 @@ def draw(document: Mapping[str, Any], figure: Any) -> None:
     figure.suptitle(f"{SWAP} of ranks {first} and {second} of {size}, cache mode {COLD}")
 
 
-def headline(document: Mapping[str, Any]) -> list[Headline]:
+def headline(document: Mapping[str, Any], results: CommtestResults, parameters: CommtestParameters
+             ) -> list[Headline]:
     """Of the fastest protocol of each kind: latency, and swap bandwidth."""
-    rows = document["results"]["cells"][BASE.name]
+    rows = results.cells[BASE.name]
     found = []
     for kind, title in KINDS.items():
         some = {name: row for name, row in rows.items() if name.startswith(kind)}
-        latency = min((row["latency"], name) for name, row in some.items()
-                      if row["latency"] is not None)
-        swap = max(rate for name in some for rate in _by_size(document, name).values())
+        latency = min((row.latency, name) for name, row in some.items()
+                      if row.latency is not None)
+        swap = max(rate for name in some
+                   for rate in _by_size(document, parameters, name).values())
         found += [Headline(f"latency, {title}", latency[0]),
                   Headline(f"swap bandwidth, {title}", swap, "bytes/cycle")]
     return found
 
 
-def series(document: Mapping[str, Any]) -> Series:
+def series(document: Mapping[str, Any], parameters: CommtestParameters) -> Series:
     """Swap bandwidth of Irecv, Isend, Wait over message size."""
-    points = _by_size(document, "u3")
+    points = _by_size(document, parameters, "u3")
     return Series("bytes a message", f"swap bandwidth, {by_name('u3').title} (bytes/cycle)",
                   list(points.items()), sizes=True)
