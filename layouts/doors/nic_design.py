@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from ..registers import Register
 from .lazy import resolved
 from .trace_block import TraceBlock, block_numbers
+from .trace_stage import TraceStage, stages_of
 
 if TYPE_CHECKING:
     from amaranth.hdl import Signal
@@ -36,7 +37,7 @@ class NicDesign:
     registers
         Its registers in the PIO window; addresses are offsets from NIC_BASE.
     trace
-        The blocks of its own that emit events.
+        Its blocks that emit events, in the order in which messages pass them.
     sleeps
         Whether it has an ``idle`` that says that nothing happens until something comes in. Without
         one its node never sleeps: no cycle changes, but the simulator evaluates the whole node in
@@ -77,6 +78,12 @@ class NicDesign:
         by default one port for each of :attr:`trace`. Two ports of one block may carry its BEGIN
         and its END, so that both can happen in one cycle."""
         return block_numbers(self.trace)
+
+    def stages(self, *, requests: bool) -> tuple[TraceStage, ...]:
+        """The stages of a message's flight that its blocks are, in order; those of the link and the
+        fabric lie between the two sides. By default of each block the wait until its BEGIN, and
+        its service. ``requests``: of requests and replies, else of messages one way."""
+        return stages_of(self.trace)
 
     def kinds(self, description: "Description") -> tuple[type, ...]:
         """The kinds of :class:`Driver` that :meth:`driver` offers under ``description``, best

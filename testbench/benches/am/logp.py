@@ -74,7 +74,7 @@ async def measure_signature(lab: Any, layer: str, parameters: Mapping[str, Any],
 def evaluate(raw: Mapping[str, Any], description: Description, parameters: Mapping[str, Any]
              ) -> dict[str, Any]:
     """Estimates, truth, points and checks."""
-    return evaluate_signature(raw)
+    return evaluate_signature(raw, description.design)
 
 
 async def measure_curve(lab: Any, layer: str, count: int, delay: int, words: int = 1

@@ -61,10 +61,10 @@ def evaluate(raw: Mapping[int, Any], description: Description, parameters: Mappi
     """The sender's gap by number of receivers, the prediction from the stages' services with the
     fewest receivers, and the receivers' shares."""
     lines = {count: gap_of(run["streams"][SENDER]) for count, run in raw.items()}
-    truth = {count: stream_truth(run, SENDER, 1) for count, run in raw.items()}
+    truth = {count: stream_truth(run, SENDER, 1, description.design) for count, run in raw.items()}
     one = lines[min(lines)].slope
     shares = {count: _shares(run) for count, run in raw.items()}
-    services = services_of(raw[min(raw)], SENDER, 1)
+    services = services_of(raw[min(raw)], SENDER, 1, description.design)
     predicted = {count: to_many(services, one, SENDER, count) for count in lines}
     return {
         "results": {**gap_results({count: line.slope for count, line in lines.items()}, predicted,

@@ -41,8 +41,9 @@ def evaluate(raw: Mapping[str, Any], description: Description, parameters: Mappi
     """The gap of one pair alone, and of each pair when all run at once."""
     alone = gap_of(raw["alone"]["streams"][0]).slope
     gaps = {sender: gap_of(stream).slope for sender, stream in raw["together"]["streams"].items()}
-    truth_alone = stream_truth(raw["alone"], 0, 1)
-    truth = {sender: stream_truth(raw["together"], sender, sender + 1) for sender in gaps}
+    truth_alone = stream_truth(raw["alone"], 0, 1, description.design)
+    truth = {sender: stream_truth(raw["together"], sender, sender + 1, description.design)
+             for sender in gaps}
     worst = max(abs(value / alone - 1) for value in gaps.values())
     return {
         "results": {"alone": cycles(alone),

@@ -5,12 +5,13 @@ from dataclasses import asdict, fields
 from fractions import Fraction
 from typing import Any
 
+from ....layouts.doors import NicDesign
 from ....layouts.trace import TICKS, Activity
 from ...estimate.compare import Row, check
 from ...estimate.logp import Curve, LogP, estimate
 from ...results.document import cycles
 from ...truth.bound import bound, shares
-from ...truth.breakdown import lives, mean_life
+from ...truth.breakdown import lives, mean_life, request_stages
 from ...truth.budget import Budget, budget, ending_check, put_off, sends, usual
 from ...truth.exchange import Exchange, Legs, crossings, exchanges, mean_legs
 from ...truth.spans import moves, spans
@@ -22,14 +23,14 @@ SENDER, RECEIVER = 0, 1
 BEHIND = "the empty check behind a message: the next slot, not in the cache"
 
 
-def evaluate(raw: Mapping[str, Any]) -> dict[str, Any]:
-    """Results, truth, points and checks of the signature."""
+def evaluate(raw: Mapping[str, Any], design: NicDesign) -> dict[str, Any]:
+    """Results, truth, points and checks of the signature of NICs of ``design``."""
     curves = [Curve(run["delay"] * TICKS, tuple(run["issued"]), tuple(run["handled"]))
               for run in raw["curves"]]
     trips = raw["rtt"]["trips"]
     rtt = Fraction(sum(trips), len(trips))
     found = estimate(curves, rtt)
-    truth = _Truth(raw)
+    truth = _Truth(raw, design)
     rows = _rows(found, truth, rtt)
     return {
         "results": {**_results(found, truth), "cost_by_delay": costs_by_delay(curves)},
@@ -39,32 +40,33 @@ def evaluate(raw: Mapping[str, Any]) -> dict[str, Any]:
                    "curves": [{"delay": run["delay"],
                                "issued": [cycles(ticks) for ticks in run["issued"]],
                                "handled": list(run["handled"])} for run in raw["curves"]]},
-        "breakdown": life_of(raw["rtt"], truth.pairs),
+        "breakdown": life_of(raw["rtt"], truth.pairs, design),
         "checks": _checks(rows, found, truth, trips),
     }
 
 
-def traced_trips(run: Mapping[str, Any]) -> list[Exchange]:
+def traced_trips(run: Mapping[str, Any], design: NicDesign) -> list[Exchange]:
     """The round trips of a run of trips, from its trace."""
-    return [pair for pair in exchanges(spans(run["marks"]), run["events"])
+    return [pair for pair in exchanges(spans(run["marks"]), run["events"], design)
             if run["begin"] <= pair.begin < run["end"]]
 
 
-def life_of(run: Mapping[str, Any], pairs: Sequence[Exchange]) -> dict[str, Any]:
+def life_of(run: Mapping[str, Any], pairs: Sequence[Exchange], design: NicDesign
+            ) -> dict[str, Any]:
     """Mean life of the requests and of the replies of ``pairs``, by stage."""
-    found = spans(run["marks"])
-    return {title: mean_life(lives(found, run["events"], numbers)) for title, numbers in (
-        ("a request", [pair.request for pair in pairs]),
-        ("a reply", [pair.reply for pair in pairs]))}
+    found, names = spans(run["marks"]), request_stages(design)
+    return {title: mean_life(lives(found, run["events"], numbers, design), names)
+            for title, numbers in (("a request", [pair.request for pair in pairs]),
+                                   ("a reply", [pair.reply for pair in pairs]))}
 
 
 class _Truth:
     """The truth from the trace, in ticks."""
 
-    def __init__(self, raw: Mapping[str, Any]) -> None:
-        self.pairs = traced_trips(raw["rtt"])
+    def __init__(self, raw: Mapping[str, Any], design: NicDesign) -> None:
+        self.pairs = traced_trips(raw["rtt"], design)
         self.legs: Legs = mean_legs(self.pairs)
-        self.wire = crossings(raw["rtt"]["events"])
+        self.wire = crossings(raw["rtt"]["events"], design)
         base = next(run for run in raw["curves"] if run["delay"] == 0)
         marks = spans(base["marks"])
         everything = sends(marks, SENDER)
@@ -77,7 +79,7 @@ class _Truth:
         times = departures(base["events"], SENDER, [span.number for span in stream])
         self.g = true_gap(times)
         self.bound = bound(shares(base["events"], marks, *window(times), SENDER, RECEIVER,
-                                  moves(base["marks"])))
+                                  design, moves(base["marks"])))
         self.o_r_request = mean_own(marks, Activity.REQUEST_HANDLE, RECEIVER)
         self.o_s_reply = mean_own(marks, Activity.REPLY_SEND, RECEIVER)
         self.o_r_steady = mean_own(marks, Activity.REPLY_HANDLE, SENDER, window(times))

@@ -84,8 +84,8 @@ def transfer_truth(raw: Mapping[str, Any], description: Description) -> dict[str
     if len(times) >= 4:
         between = window(times)
         found["g"] = true_gap(times) * packets
-        found["bound"] = bound_of(bound(shares(raw["events"], marks, *between, sender,
-                                                receiver, moves(raw["marks"]))))
+        found["bound"] = bound_of(bound(shares(raw["events"], marks, *between, sender, receiver,
+                                                description.design, moves(raw["marks"]))))
         found["o_r"] = packets * mean_own(marks, Activity.BULK_HANDLE, receiver, between)
     issued = len(raw["issued"])
     found["o_s"] = Fraction(sum(span.own for span in sent), issued)

@@ -45,7 +45,7 @@ async def measure(lab: Any, layer: str, parameters: Mapping[str, Any], tell: Any
 def evaluate(raw: Mapping[str, Any], description: Description, parameters: Mapping[str, Any]
              ) -> dict[str, Any]:
     """Latencies, what fresh buffers and no cache cost, and what MPI costs."""
-    return beside(REPORT.evaluate(raw["runs"]), raw["runs"], raw["below"],
+    return beside(REPORT.evaluate(raw["runs"], description), raw["runs"], raw["below"],
                   _twins(parameters["channel"]), description, REPORT)
 
 

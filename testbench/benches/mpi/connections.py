@@ -50,8 +50,8 @@ def evaluate(raw: Mapping[str, Any], description: Description, parameters: Mappi
     below, report = parameters["below"], _report(parameters)
     plain = {name: {count: {"trips": run["trips"]} for count, run in runs.items()}
              for name, runs in (raw["below"] | raw["runs"]).items()}
-    return beside(report.evaluate(plain), raw["runs"], raw["below"], {"MPI": below}, description,
-                  report)
+    return beside(report.evaluate(plain, description), raw["runs"], raw["below"], {"MPI": below},
+                  description, report)
 
 
 def tables(document: Mapping[str, Any]) -> list[Any]:

@@ -52,8 +52,8 @@ async def measure(lab: Any, layer: str, parameters: Mapping[str, Any], tell: Any
 def evaluate(raw: Mapping[str, Any], description: Description, parameters: Mapping[str, Any]
              ) -> dict[str, Any]:
     """Latencies, and what MPI costs."""
-    return beside(REPORT.evaluate(raw["runs"]), raw["runs"], raw["below"], _twins(parameters),
-                  description, REPORT)
+    return beside(REPORT.evaluate(raw["runs"], description), raw["runs"], raw["below"],
+                  _twins(parameters), description, REPORT)
 
 
 def tables(document: Mapping[str, Any]) -> list[Any]:

@@ -44,7 +44,7 @@ async def measure(lab: Any, layer: str, parameters: Mapping[str, Any], tell: Any
 def evaluate(raw: Mapping[str, Any], description: Description, parameters: Mapping[str, Any]
              ) -> dict[str, Any]:
     """Latencies, the difference, and rank 0's time by part."""
-    outcome = _report(parameters["channel"]).evaluate(raw)
+    outcome = _report(parameters["channel"]).evaluate(raw, description)
     outcome["checks"].append(faster_than_light(raw, description.link.bytes_per_cycle,
                                                lambda size: size))
     parts, wrong = {}, []

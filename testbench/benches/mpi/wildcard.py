@@ -36,7 +36,7 @@ async def measure(lab: Any, layer: str, parameters: Mapping[str, Any], tell: Any
 def evaluate(raw: Mapping[str, Any], description: Description, parameters: Mapping[str, Any]
              ) -> dict[str, Any]:
     """Latencies, what wildcards cost, and what MPI costs."""
-    return beside(REPORT.evaluate(raw["runs"]), raw["runs"], raw["below"],
+    return beside(REPORT.evaluate(raw["runs"], description), raw["runs"], raw["below"],
                   dict.fromkeys(WAYS, NAMES[parameters["channel"]]), description, REPORT)
 
 

@@ -91,7 +91,8 @@ class OneWayLogp(Benchmark):
         gap = true_gap(issued)
         begin = raw["stream"]["begin"]
         found = bound(shares(raw["stream"]["events"], spans(raw["stream"]["marks"]),
-                             begin + issued[len(issued) // 2], begin + issued[-1], 0, 1))
+                             begin + issued[len(issued) // 2], begin + issued[-1], 0, 1,
+                             description.design))
         L = flight(half, o_s, o_r)
         return Outcome(
             results=OneWayLogpResults(o_s=cycles(o_s), o_r=cycles(o_r), g=cycles(gap), L=cycles(L),

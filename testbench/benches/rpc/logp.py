@@ -10,6 +10,7 @@ from fractions import Fraction
 from typing import Any
 
 from ....layouts.description import Description
+from ....layouts.doors import NicDesign
 from ....layouts.trace import TICKS
 from ...estimate.compare import check
 from ...estimate.logp import Curve, LogP, estimate
@@ -48,7 +49,7 @@ def evaluate(raw: Mapping[str, Any], description: Description, parameters: Mappi
               for run in raw["curves"]]
     trips = raw["rtt"]["trips"]
     found = estimate(curves, Fraction(sum(trips), len(trips)))
-    gap, limit = _truth(raw["curves"])
+    gap, limit = _truth(raw["curves"], description.design)
     costs = costs_by_delay(curves)
     return {
         "results": {
@@ -68,13 +69,13 @@ def evaluate(raw: Mapping[str, Any], description: Description, parameters: Mappi
     }
 
 
-def _truth(runs: Any) -> tuple[Fraction, dict[str, Any]]:
+def _truth(runs: Any, design: NicDesign) -> tuple[Fraction, dict[str, Any]]:
     """The time between packets of calls in steady state, and what bounds it, at D = 0."""
     base = next(run for run in runs if run["delay"] == 0)
     marks = spans(base["marks"])
     stream = [span.number for span in sends(marks, 0) if span.begin >= base["begin"]]
     times = departures(base["events"], 0, stream[:len(base["issued"])])
-    found = bound(shares(base["events"], marks, *window(times), 0, 1))
+    found = bound(shares(base["events"], marks, *window(times), 0, 1, design))
     return true_gap(times), bound_of(found)
 
 

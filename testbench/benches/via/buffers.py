@@ -72,7 +72,7 @@ async def measure_registering(lab: Any, pages: list[int]) -> dict[int, dict[str,
 def evaluate(raw: Mapping[str, Any], description: Description, parameters: Mapping[str, Any]
              ) -> dict[str, Any]:
     """Latencies, the difference of fresh buffers, and the table walks in the trace."""
-    outcome = REPORT.evaluate(raw["runs"])
+    outcome = REPORT.evaluate(raw["runs"], description)
     outcome["results"]["registering"] = {
         str(count): {call: cycles(ticks) for call, ticks in one.items()}
         for count, one in raw["registering"].items()}

@@ -39,7 +39,7 @@ async def measure(lab: Any, layer: str, parameters: Mapping[str, Any], tell: Any
 def evaluate(raw: Mapping[str, Any], description: Description, parameters: Mapping[str, Any]
              ) -> dict[str, Any]:
     """Latency by VIs, and the ratio of the most VIs to one."""
-    outcome = REPORT.evaluate(raw)
+    outcome = REPORT.evaluate(raw, description)
     half = outcome["results"]["half"]
     outcome["results"]["ratio"] = {
         variant: number(by_x[max(by_x, key=int)] / by_x[min(by_x, key=int)])

@@ -38,7 +38,7 @@ async def measure(lab: Any, layer: str, parameters: Mapping[str, Any], tell: Any
 def evaluate(raw: Mapping[str, Any], description: Description, parameters: Mapping[str, Any]
              ) -> dict[str, Any]:
     """Latencies, and the cost of a segment: the slope over the number of segments."""
-    outcome = REPORT.evaluate(raw)
+    outcome = REPORT.evaluate(raw, description)
     outcome["results"]["a_segment"] = {
         total: number(growth([int(x) for x in by_x],
                              [Fraction(str(value)) for value in by_x.values()]).slope)

@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from ....layouts.description import Description
+from ....layouts.doors import NicDesign
 from ....layouts.trace import TICKS, Activity
 from ...estimate.compare import Row, check
 from ...estimate.logp import Curve, Regimes, gap, regimes
@@ -101,7 +102,8 @@ def evaluate(raw: Mapping[str, Any], description: Description, parameters: Mappi
                                "handled": list(run["handled"])} for run in raw["curves"]],
                    "trips": {str(size): [cycles(trip) for trip in run["trips"]["trips"]]
                              for size, run in raw["sizes"].items()}},
-        "breakdown": {size_text(size): via_life(_pairs(run["trips"]), run["trips"]["events"])
+        "breakdown": {size_text(size): via_life(
+            _pairs(run["trips"], description.design), run["trips"]["events"], description.design)
                       for size, run in raw["sizes"].items()},
         "checks": checks,
     }
@@ -136,11 +138,12 @@ def _size(run: Mapping[str, Any], size: int, description: Description) -> _Size:
 
     marks = spans(stream["marks"])
     sent = posted(marks, SENDER, stream["begin"])[:len(stream["issued"])]
-    pairs, late = _pairs(plain), _pairs(delayed)
+    pairs, late = (_pairs(run, description.design) for run in (plain, delayed))
     legs = mean_half(pairs)
     times = departures(stream["events"], SENDER, {span.number for span in sent})
     between = window(times) if len(times) >= 4 else (sent[len(sent) // 2].begin, sent[-1].end)
-    found = bound(shares(stream["events"], marks, *between, SENDER, RECEIVER))
+    found = bound(shares(stream["events"], marks, *between, SENDER, RECEIVER,
+                         description.design))
     takes_cpu = description.via.design == "kernel" and packets > description.via.window
     true_o_s = _mean([span.own for span in sent[:few]])
     true_o_r = _mean([pair.back.o_r for pair in late])
@@ -177,8 +180,9 @@ def _behind(found: list[Span], sent: list[Span]) -> Fraction:
                   if going_on and going_on[-1] >= span.end])
 
 
-def _pairs(run: Mapping[str, Any]) -> list[Trip]:
-    return trips(spans(run["marks"]), run["events"], run["begin"], run["end"], run.get("stops"))
+def _pairs(run: Mapping[str, Any], design: NicDesign) -> list[Trip]:
+    return trips(spans(run["marks"]), run["events"], run["begin"], run["end"], design,
+                 run.get("stops"))
 
 
 def _own(found: list[Span], activity: Activity, node: int) -> Fraction:

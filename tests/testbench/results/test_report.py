@@ -6,6 +6,7 @@ from fractions import Fraction
 import pytest
 from nicbed.layouts.description import Description
 from nicbed.layouts.trace import TICKS
+from nicbed.rtl.nic.design import DESIGN
 from nicbed.testbench.benches.common import logp_evaluation, logp_report
 from nicbed.testbench.errors import UserError
 from nicbed.testbench.results import document as files
@@ -28,7 +29,7 @@ def raw(machine: Machine) -> dict:
 
 def logp_document(machine: Machine) -> dict:
     return files.build("logp", "am", "verilator", Description(), {"requests": 512},
-                       logp_evaluation.evaluate(raw(machine)))
+                       logp_evaluation.evaluate(raw(machine), DESIGN))
 
 
 @pytest.mark.parametrize("machine", [
@@ -63,8 +64,8 @@ def test_two_truths_of_logp(machine):
 def test_the_check_behind_a_message_belongs_to_logps_o_r():
     """A dearer check behind each message raises o_r by LogP's definition, and nothing else."""
     data = raw(Machine())
-    before = logp_evaluation.evaluate(data)["truth"]
-    truth = logp_evaluation._Truth(data)
+    before = logp_evaluation.evaluate(data, DESIGN)["truth"]
+    truth = logp_evaluation._Truth(data, DESIGN)
     truth.behind += 13 * TICKS
     after = truth.plain()
     assert after["logp"]["o_r"] == before["logp"]["o_r"] + 13
@@ -85,7 +86,7 @@ def test_breakdown_sums_to_the_traced_life():
 def test_a_wrong_trace_fails_a_check():
     data = raw(Machine())
     data["rtt"]["trips"] = [data["rtt"]["trips"][0] + 3]
-    outcome = logp_evaluation.evaluate(data)
+    outcome = logp_evaluation.evaluate(data, DESIGN)
     failed = [check["check"] for check in outcome["checks"] if not check["ok"]]
     assert failed == ["RTT is the sum of its legs"]
     assert "check failed" in checks(outcome["checks"])[0]
@@ -96,7 +97,7 @@ def test_a_wrong_estimate_fails_a_check():
     for run in data["curves"]:
         run["issued"] = [ticks + 4 * TICKS * (index + 1) for index, ticks in enumerate(
             run["issued"])]
-    outcome = logp_evaluation.evaluate(data)
+    outcome = logp_evaluation.evaluate(data, DESIGN)
     assert "o_s within 2 % of the truth of the first sends" in [
         check["check"] for check in outcome["checks"] if not check["ok"]]
 
