@@ -8,6 +8,7 @@ In the order in which to read:
   its own
 - :mod:`.sources`: Finds the files on which an object from outside depends, and makes one hash of
   their bytes
+- :mod:`.blame`: Finds the line of code from outside that an exception comes from
 - :mod:`.lazy`: Names of objects as text, "module:object", which are imported when they are first
   needed
 - :mod:`.trace_block`: A block of a NIC design that emits trace events

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..registers import Register
+from .finding import DoorError
 from .lazy import resolved
 from .trace_block import TraceBlock, block_numbers
 from .trace_stage import TraceStage, stages_of
@@ -89,6 +90,20 @@ class NicDesign:
         """The kinds of :class:`Driver` that :meth:`driver` offers under ``description``, best
         first."""
         return ()
+
+    def offered(self, description: "Description") -> tuple[type, ...]:
+        """The kinds that :meth:`kinds` gives, checked.
+
+        Raises
+        ------
+        DoorError
+            It is no tuple of classes.
+        """
+        found: object = self.kinds(description)
+        if not isinstance(found, (tuple, list)) or not all(isinstance(one, type) for one in found):
+            raise DoorError(f"kinds() of NIC design {self.name!r} must give a tuple of kinds of "
+                            f"drivers, not {found!r}")
+        return tuple(found)
 
     def driver(self, node: "Node", kind: type) -> "Driver":
         """The driver of the NIC of ``node`` that is of ``kind``, one of :meth:`kinds`. It is made
