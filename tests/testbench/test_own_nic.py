@@ -10,6 +10,7 @@ import pytest
 from nicbed.testbench.cli.entry import run_command
 from nicbed.testbench.commands.new import write_new
 from nicbed.testbench.descriptions import load
+from nicbed.testbench.results.comparison import difference_table
 from nicbed.testbench.synth.plan import without_board
 
 Run = Callable[..., tuple[int, str]]
@@ -55,6 +56,12 @@ def test_why_splits_its_flight_by_its_own_stages(nicbed: Run) -> None:
     assert "checks: all" in said
 
 
+def test_why_names_its_file_by_a_layer_of_ones_own(nicbed: Run, place: Path) -> None:
+    write_new("layer", "my_layer", place)
+    status, said = nicbed("why", "my_nic", "my_nic/slow.toml", "--layer", "./my_layer/layer.py")
+    assert status == 0 and re.search(r"^results/why-my_layer-\w+\.json$", said, re.M), said
+
+
 def test_a_sweep_measures_it_by_several_workers(nicbed: Run) -> None:
     status, said = nicbed("sweep", "--nic", "my_nic", *RAW, "--vary", "my_nic.gap=0,200",
                           "--metric", "g=logp:g", "--workers", "2")
@@ -80,6 +87,12 @@ def test_compare_puts_it_beside_another(nicbed: Run) -> None:
     status, said = nicbed("compare", "my_nic", "my_nic/slow.toml", "--bench", "logp", *RAW)
     assert status == 0, said
     assert re.search(r"my_nic\.gap +4 +100", said)
+
+
+def test_compare_has_no_value_for_a_knob_of_the_other() -> None:
+    found = difference_table({"descriptions": ["mine", "other"],
+                              "differences": {"mine.gap": [4, None]}})
+    assert [list(column.cells) for column in found.columns] == [["mine.gap"], ["4"], ["-"]]
 
 
 def test_a_gate_notices_that_it_has_become_slower(nicbed: Run, place: Path) -> None:

@@ -99,7 +99,8 @@ class OneWayLogp(Benchmark):
                             rtt=cycles(2 * half), bound=bound_of(found)),
             points={"trips": [cycles(trip) for trip in raw["trips"]],
                     "issued": [cycles(time) for time in issued]},
-            checks=[check("g >= o_s", 1000 * gap >= 999 * o_s, f"g {cycles(gap)}, o_s {cycles(o_s)}"),
+            checks=[check("g >= o_s", 1000 * gap >= 999 * o_s,
+                          f"g {cycles(gap)}, o_s {cycles(o_s)}"),
                     check("L is positive", L > 0, f"{cycles(L)} cycles")])
 
     def tables(self, document: Mapping[str, Any]) -> list[Any]:

@@ -523,7 +523,8 @@ def test_next_is_a_completion_with_its_descriptor():
     def wait(vipl, cq):
         return vipl.next(cq, wait=True)
 
-    one, other = (run(program(calls), None)[0] for calls in ((done, waited, done), (look, wait, look)))
+    one, other = (run(program(calls), None)[0]
+                  for calls in ((done, waited, done), (look, wait, look)))
     assert one == other > 0
 
 
