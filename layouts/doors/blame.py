@@ -57,7 +57,9 @@ def _signature(error: BaseException) -> CodeType | None:
     """The function that was called with arguments which it does not take: of several of this name
     the one that was loaded last."""
     said = _SIGNATURE.match(str(error)) if isinstance(error, TypeError) else None
-    for module in reversed([*_modules()]) if said else ():
+    if said is None:
+        return None
+    for module in reversed([*_modules()]):
         found: Any = module
         for part in said[1].split("."):
             found = getattr(found, part, None)
