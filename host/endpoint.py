@@ -155,12 +155,12 @@ class Endpoint:
 
     async def open(self) -> None:
         """Open the layer; the first call. Messages may come from here on."""
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__} has no open()")
 
     async def send(self, peer: int, stream: int = 0) -> None:
         """Send one message of ``exchange.size`` bytes to node ``peer``. Wait where the layer has no
         room; return when the layer has the message."""
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__} has no send()")
 
     async def answer(self, peer: int) -> None:
         """Tell node ``peer``, in the shortest message that the layer has, that a stream has
@@ -170,19 +170,19 @@ class Endpoint:
     async def request(self, peer: int, *words: int) -> None:
         """Send a request of up to four 32-bit words, whose reply brings the same words back. Wait
         where the layer has no room for it, not for the reply."""
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__} has no request()")
 
     async def dismiss(self, peer: int) -> None:
         """Tell node ``peer`` that no more requests come from here."""
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__} has no dismiss()")
 
     async def serve(self, requesters: int) -> None:
         """Reply to requests until so many nodes have called :meth:`dismiss`."""
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__} has no serve()")
 
     async def poll(self) -> None:
         """Take what has come, without waiting."""
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__} has no poll()")
 
     async def wait(self, condition: Callable[[], Any]) -> None:
         """Take what comes until ``condition`` is true."""

@@ -27,9 +27,11 @@ class WireNicVerilogDesign(NicDesign):
     registers = REGISTERS
     trace = (
         TraceBlock("WIRE_NIC_VERILOG_SEND", "frame out of host memory",
-                   "A frame: BEGIN when its turn comes, END when its last word has been read."),
+                   "A frame: BEGIN when its turn comes, END when its last word has been read.",
+                   side="sending", dma=0),
         TraceBlock("WIRE_NIC_VERILOG_RECEIVE", "frame into a slot",
-                   "A frame: BEGIN when all of it is here, END when its slot is filled."),
+                   "A frame: BEGIN when all of it is here, END when its slot is filled.",
+                   side="receiving", dma=1),
     )
 
     def needs(self, description):

@@ -5,6 +5,7 @@ from itertools import chain, repeat
 from typing import Any, Protocol, TypeVar, cast, runtime_checkable
 
 from ...layouts.description import Description
+from ...layouts.doors import DoorError
 from ...layouts.fabric import Graph
 from ...layouts.operations import NIC_BASE, NIC_BYTES
 from ...layouts.packet import TRACE_BITS
@@ -224,16 +225,22 @@ class Node:
         ------
         RuntimeError
             The NIC has none of this kind under the run's description.
+        DoorError
+            The design makes something else.
         """
         found: Service | None = self._services.get(kind)
         if found is None:
             design = self.description.design
-            kinds = design.kinds(self.description)
+            kinds = design.offered(self.description)
             if kind not in kinds:
                 raise RuntimeError(
                     f"{self.place}: NIC design {design.name} has no driver of kind "
                     f"{kind.__name__}; it has {', '.join(one.__name__ for one in kinds) or 'none'}")
-            found = self._services[kind] = cast(Service, design.driver(cast(Node, self), kind))
+            made: object = design.driver(cast(Node, self), kind)
+            if not isinstance(made, kind):
+                raise DoorError(f"driver() of NIC design {design.name!r} must make an object of "
+                                f"{kind.__name__}, not of {type(made).__name__}")
+            found = self._services[kind] = made
         return found
 
     def shared_service(self, kind: type[Service]) -> Service:

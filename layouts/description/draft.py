@@ -1,6 +1,6 @@
 """A description as it is put together: tables, then values of knobs, then its rules."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -11,6 +11,7 @@ from .declared import DECLARED, Declared
 from .errors import KnobError, described, refusal, short
 from .knob import Section
 from .known import knobs_by_name
+from .listed import Knob, knobs_of
 from .sections import plugs
 
 __all__ = ["Draft"]
@@ -57,7 +58,7 @@ class Draft:
         KnobError
             There is no such knob, or no such object.
         """
-        known = knobs_by_name([name])
+        known = self._known([name])
         if name not in known:
             raise KnobError(f"{name}: no knob is called {name}{nearest(name, [*known])}")
         if type(value).__module__ == "numpy":
@@ -93,6 +94,17 @@ class Draft:
         except ValueError as error:
             raise KnobError(f"{place}: " * bool(place) + refusal(name, value, str(error))
                             ) from None
+
+    def _known(self, names: Iterable[str]) -> Mapping[str, Knob]:
+        """All knobs by name. Of a section that the tables have already, they are its own: another
+        object of the same name may have been loaded since."""
+        known = knobs_by_name(names)
+        own = {name: type(content) for name, content in self._tables.items()
+               if name not in DECLARED and isinstance(content, Section)}
+        if not own:
+            return known
+        return {name: knob for name, knob in known.items() if name.partition(".")[0] not in own} | {
+            knob.name: knob for knob in knobs_of(own)}
 
     def _check(self) -> None:
         known = knobs_by_name(self._tables)

@@ -8,10 +8,13 @@ In the order in which to read:
   its own
 - :mod:`.sources`: Finds the files on which an object from outside depends, and makes one hash of
   their bytes
+- :mod:`.blame`: Finds the line of code from outside that an exception comes from
 - :mod:`.lazy`: Names of objects as text, "module:object", which are imported when they are first
   needed
-- :mod:`.nic_design`: A NIC design: what a user writes to plug a NIC in
 - :mod:`.trace_block`: A block of a NIC design that emits trace events
+- :mod:`.trace_stage`: A stage of a message's flight, which ends with an event of a block of a NIC
+  design
+- :mod:`.nic_design`: A NIC design: what a user writes to plug a NIC in
 - :mod:`.layer`: A layer: what a user writes to plug a communication layer in
 - :mod:`.core`: A core of the NIC processor: what a user writes to plug one in
 - :mod:`.topology`: A topology: what a user writes to plug a kind of fabric in

@@ -298,6 +298,7 @@ class Door(Generic[T]):
         reference = f"{file}:{target}" if target else str(file)
         for same in self._loaded.values():
             if reference in same and same[reference].digest == hashed:
+                same[reference] = same.pop(reference)  # now the last one of its name
                 return same[reference]
         found = self._read(name, file) if file.suffix in self._readers else \
             self._pick(name, file, target)

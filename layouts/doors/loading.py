@@ -12,7 +12,10 @@ from types import ModuleType
 
 from .sources import python_files
 
-__all__ = ["load_file", "said", "shown"]
+__all__ = ["PACKAGE", "load_file", "said", "shown"]
+
+PACKAGE = "nicbed_outside_"
+"""Begin of the names of the packages that folders become."""
 
 
 def load_file(file: Path) -> ModuleType:
@@ -29,7 +32,7 @@ def load_file(file: Path) -> ModuleType:
     state = hashlib.sha256(str(folder).encode())
     for each in python_files(folder):
         state.update(each.name.encode() + b"\0" + each.read_bytes())
-    package = f"nicbed_outside_{state.hexdigest()[:16]}"
+    package = f"{PACKAGE}{state.hexdigest()[:16]}"
     with _no_bytecode():
         try:
             if package not in sys.modules:

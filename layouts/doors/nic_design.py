@@ -4,8 +4,10 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..registers import Register
+from .finding import DoorError
 from .lazy import resolved
 from .trace_block import TraceBlock, block_numbers
+from .trace_stage import TraceStage, stages_of
 
 if TYPE_CHECKING:
     from amaranth.hdl import Signal
@@ -36,7 +38,7 @@ class NicDesign:
     registers
         Its registers in the PIO window; addresses are offsets from NIC_BASE.
     trace
-        The blocks of its own that emit events.
+        Its blocks that emit events, in the order in which messages pass them.
     sleeps
         Whether it has an ``idle`` that says that nothing happens until something comes in. Without
         one its node never sleeps: no cycle changes, but the simulator evaluates the whole node in
@@ -78,10 +80,30 @@ class NicDesign:
         and its END, so that both can happen in one cycle."""
         return block_numbers(self.trace)
 
+    def stages(self, *, requests: bool) -> tuple[TraceStage, ...]:
+        """The stages of a message's flight that its blocks are, in order; those of the link and the
+        fabric lie between the two sides. By default of each block the wait until its BEGIN, and
+        its service. ``requests``: of requests and replies, else of messages one way."""
+        return stages_of(self.trace)
+
     def kinds(self, description: "Description") -> tuple[type, ...]:
         """The kinds of :class:`Driver` that :meth:`driver` offers under ``description``, best
         first."""
         return ()
+
+    def offered(self, description: "Description") -> tuple[type, ...]:
+        """The kinds that :meth:`kinds` gives, checked.
+
+        Raises
+        ------
+        DoorError
+            It is no tuple of classes.
+        """
+        found: object = self.kinds(description)
+        if not isinstance(found, (tuple, list)) or not all(isinstance(one, type) for one in found):
+            raise DoorError(f"kinds() of NIC design {self.name!r} must give a tuple of kinds of "
+                            f"drivers, not {found!r}")
+        return tuple(found)
 
     def driver(self, node: "Node", kind: type) -> "Driver":
         """The driver of the NIC of ``node`` that is of ``kind``, one of :meth:`kinds`. It is made

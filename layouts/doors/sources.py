@@ -5,6 +5,7 @@ import hashlib
 import importlib.machinery
 import importlib.util
 import os
+import re
 import sys
 import sysconfig
 from collections.abc import Iterable, Iterator, Sequence
@@ -18,6 +19,8 @@ OTHER = (".v", ".sv", ".vh", ".svh", ".c", ".h", ".S", ".ld", ".cpp", ".hex", ".
 below count."""
 MOST = 10_000
 """Most entries of a folder, with those of its own folders, that are looked at."""
+_VERILOG = (".v", ".sv", ".vh", ".svh")
+_DATA = re.compile(rb'\$readmem[hb]\s*\(\s*"([^"\n]+)"')
 _INSTALLED = tuple(sysconfig.get_path(kind) for kind in ("stdlib", "purelib", "platlib"))
 
 
@@ -38,7 +41,16 @@ def files_of(file: Path, top: str = "") -> tuple[Path, ...]:
         found |= set(python_files(folder))
     if file.suffix == ".py":
         found |= set(_walk(folder, OTHER))
+    found |= {data for one in found if one.suffix in _VERILOG for data in _data(one)}
     return tuple(sorted(found))
+
+
+def _data(file: Path) -> Iterator[Path]:
+    """The files from which the Verilog in ``file`` reads memories, whatever their suffixes."""
+    for name in _DATA.findall(file.read_bytes()):
+        data = Path(os.path.normpath(file.parent / os.fsdecode(name)))
+        if data.is_file():
+            yield data
 
 
 def python_files(folder: Path) -> list[Path]:

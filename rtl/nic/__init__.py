@@ -10,6 +10,8 @@ In the order in which to read:
 - :mod:`.crc`: CRC-32 of a packet: appended by the sender, checked and stripped by the receiver
 - :mod:`.packet_merge`: Joins streams of packets into one, a whole packet at a time
 - :mod:`.protocol_split`: Splits received packets by protocol
+- :mod:`.traced`: The NIC's blocks that emit events, and the stages of a message's flight that
+  they are
 - :mod:`.design`: Today's NIC as an object at the door: rings, windows, a VI engine or a processor
 - :mod:`.fifos`: Send FIFO and receive FIFO, and the windows by which a CPU reaches them
 - :mod:`.rings`: Send ring and receive ring: DMA between the FIFOs and host memory

@@ -5,7 +5,9 @@ from typing import TYPE_CHECKING, cast
 
 from ...layouts.doors import NicDesign
 from ...layouts.doors.lazy import resolved
+from ...layouts.doors.trace_stage import TraceStage
 from ...layouts.registers import ENGINE_REGISTERS, PROCESSOR_REGISTERS, REGISTERS, Register
+from .traced import BLOCKS, ONE_WAY, REQUESTS
 
 if TYPE_CHECKING:
     from amaranth.hdl import Signal
@@ -37,6 +39,7 @@ class Rings(NicDesign):
     name = "rings"
     title = "send and receive rings and windows; a VI engine or a processor beside them"
     registers = REGISTERS
+    trace = BLOCKS
 
     def registers_of(self, description: "Description") -> Sequence[Register]:
         lacks = set(ENGINE_REGISTERS if description.via.design != "engine" else ())
@@ -55,6 +58,9 @@ class Rings(NicDesign):
 
     def event_blocks(self, nic: "wiring.Component") -> "tuple[Block, ...]":
         return cast("Nic", nic).event_sources
+
+    def stages(self, *, requests: bool) -> tuple[TraceStage, ...]:
+        return REQUESTS if requests else ONE_WAY
 
     def kinds(self, description: "Description") -> tuple[type, ...]:
         return resolved("nicbed.host.nic.offers:kinds")(description)

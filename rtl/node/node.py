@@ -20,6 +20,7 @@ from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
 from ...layouts.description import MAX_CPUS, Description
+from ...layouts.doors import DoorError
 from ...layouts.processor import CRASH_WORDS
 from ..bus.bus import Bus
 from ..bus.memory import MemoryController, MemoryPort
@@ -117,6 +118,8 @@ class Node(wiring.Component):
         ``description`` is not a :class:`Description`.
     ValueError
         ``trace`` is none of TRACES, or ``cpus`` is less than ``node.cpus``.
+    DoorError
+        What the NIC design makes does not fit together.
     """
 
     def __init__(self, *, description: Description, gated: bool = False, trace: str = TRACES[0],
@@ -133,18 +136,19 @@ class Node(wiring.Component):
         self._nics = [design.build(description, side, step=step)
                       for _ in range(description.node.nics)]
         for nic in self._nics:
-            if not isinstance(nic.signature, NicSide) or nic.signature != side:
-                raise TypeError(f"build() of NIC design {design.name!r} must make a component "
-                                f"of signature {side!r}, not {nic.signature!r}")
+            if not isinstance(getattr(nic, "signature", None), NicSide) or nic.signature != side:
+                raise DoorError(f"build() of NIC design {design.name!r} must make a component "
+                                f"of signature {side!r}, not "
+                                f"{getattr(nic, 'signature', type(nic).__name__)!r}")
         if self._cpus < description.node.cpus:
             raise ValueError(f"cpus must be at least node.cpus = {description.node.cpus}, "
                              f"not {cpus}")
         if side.own not in (None, own_timing(description)):
-            raise ValueError(f"side() of NIC design {design.name!r} must have the registers of its "
+            raise DoorError(f"side() of NIC design {design.name!r} must have the registers of its "
                              f"own knobs, own = {own_timing(description)!r}, not {side.own!r}")
         self._blocks = design.event_blocks(self._nics[0])
         if len(self._blocks) != side.events:
-            raise ValueError(f"NIC design {design.name!r} names blocks of {len(self._blocks)} "
+            raise DoorError(f"NIC design {design.name!r} names blocks of {len(self._blocks)} "
                              f"ports of events, and its side has {side.events}")
         self._buses = [Bus(ports=self._cpus, engines=side.dma,
                            pio_width=description.bus.pio_width) for _ in self._nics]

@@ -54,8 +54,8 @@ class VerilogNic(wiring.Component):
     and a port counts as there if its name is in the head of the module. Icarus and synthesis take
     what they can read themselves.
 
-    Files that ``files`` include are relative to the file that includes them. Other files, such as
-    those of $readmemh, are not found.
+    Files that ``files`` include, and those of $readmemh and $readmemb, are relative to the file
+    that names them, and become a part of the text. Other files are not found.
 
     Parameters
     ----------

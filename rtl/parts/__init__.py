@@ -22,4 +22,5 @@ In the order in which to read:
 - :mod:`.trace_sink`: The exits of blocks' events from the target
 - :mod:`.verilog_modules`: Modules in Verilog that blocks instantiate and that users bring along, by
   name
+- :mod:`.verilog_data`: Puts the data of $readmemh and $readmemb into the text of a module
 """

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ...layouts.errors import UserError
+from .verilog_data import with_data
 
 __all__ = ["add_module", "module_names", "module_text", "read_files"]
 
@@ -15,8 +16,8 @@ _texts: dict[str, str] = {}
 
 def read_files(files: Sequence[Path]) -> str:
     """The text of ``files``, one after the other, with those that they include in place of the
-    directives: so it can be compiled anywhere. An included file is relative to the one that names
-    it.
+    directives, and with the data of $readmemh and $readmemb: so it can be compiled anywhere. A file
+    is relative to the one that names it.
 
     Raises
     ------
@@ -36,7 +37,8 @@ def _read(file: Path, outer: tuple[Path, ...]) -> str:
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "not UTF-8"
         raise UserError(f"{file}: cannot be read: {reason}") from None
-    return _INCLUDE.sub(lambda found: _read(file.parent / found[1], (*outer, file)), text)
+    return _INCLUDE.sub(lambda found: _read(file.parent / found[1], (*outer, file)),
+                        with_data(text, file))
 
 
 def add_module(name: str, text: str) -> None:

@@ -132,6 +132,10 @@ async def carry_out(make_backend: Callable[[dict[str, Any], Progress], Any]) -> 
 
 
 def _error(error: BaseException) -> bytes:
+    from ...layouts.doors.blame import place
+
+    if where := place(error):
+        error.add_note(f"at {where}")
     notes = getattr(error, "__notes__", [])
     return pickle.dumps({
         "status": getattr(error, "exit_status", 1),

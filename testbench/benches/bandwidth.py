@@ -6,6 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 from ...layouts.description import Description
+from ...layouts.doors import NicDesign
 from ...layouts.trace import TICKS
 from ..estimate.bulk import bandwidth
 from ..estimate.compare import check
@@ -79,7 +80,7 @@ class Bandwidth(Benchmark):
         """``count`` messages of ``size`` bytes in a row."""
         return await measure_stream(lab, size, count, layer=layer)
 
-    def bounds(self, runs: Mapping[int, Mapping[str, Any]]) -> dict[str, Any]:
+    def bounds(self, runs: Mapping[int, Mapping[str, Any]], design: NicDesign) -> dict[str, Any]:
         """The block that each stream waited for, by size, where runs are traced."""
         return {}
 
@@ -92,7 +93,7 @@ class Bandwidth(Benchmark):
         found = bandwidth(list(times), list(times.values()))
         rates = {size: size / time for size, time in times.items()}
         best = max(rates.values())
-        bounds = self.bounds(runs)
+        bounds = self.bounds(runs, description.design)
         limit = description.link.bytes_per_cycle
         return Outcome(
             results=BandwidthResults(

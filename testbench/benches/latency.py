@@ -87,7 +87,7 @@ class Latency(Benchmark):
     def evaluate(self, raw: Any, description: Description, parameters: LatencyParameters
                  ) -> Outcome:
         """Latency over size, and its legs where runs are traced."""
-        found = REPORT.evaluate(raw)
+        found = REPORT.evaluate(raw, description)
         found["checks"].append(faster_than_light(
             raw, description.link.bytes_per_cycle, lambda size: size))
         return Outcome(**{**found, "results": LatencyResults(**found["results"])})

@@ -75,7 +75,7 @@ def _missing(description: Description) -> dict[str, str]:
             found[f"register {kind}"] = f"it declares no register of kind {kind}"
     if not declared:
         found |= dict.fromkeys(("register reset", "register width"), "it declares no register")
-    if Frames not in design.kinds(description):
+    if Frames not in design.offered(description):
         found |= dict.fromkeys(("driver", "delivery", "ends", "reset", "sleep", "simulators"),
                                "it has no driver of kind Frames under this description")
     if not design.sleeps:

@@ -60,7 +60,7 @@ def scenarios(description: Description, seed: int, quick: bool) -> list[Scenario
     found = []
     if description.design.registers_of(description):
         found.append(Scenario("registers", "registers", How(seed, stall=0.3)))
-    if Frames not in description.design.kinds(description):
+    if Frames not in description.design.offered(description):
         return found
     found += [
         Scenario("registers, used", "used", How(seed, stall=0.1)),

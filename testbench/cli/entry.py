@@ -5,6 +5,7 @@ import os
 import signal
 import sys
 import threading
+import warnings
 from contextlib import suppress
 from contextvars import copy_context
 from typing import NoReturn
@@ -13,6 +14,7 @@ import click
 
 from ...firmware import tools
 from ...firmware.cache import CacheError
+from ...layouts.doors.blame import blamed
 from ..errors import UserError
 from .group import nicbed
 
@@ -35,6 +37,14 @@ def _interrupt(number: int, frame: object) -> NoReturn:
 def _fail(text: str, status: int) -> NoReturn:
     print(f"nicbed: {text}", file=sys.stderr)
     sys.exit(status)
+
+
+def _ignore_unused() -> None:
+    """Components that an error left unused are none of the user's mistakes."""
+    if "amaranth" in sys.modules:
+        from amaranth._unused import UnusedMustUse
+
+        warnings.simplefilter("ignore", UnusedMustUse)
 
 
 def main(command: click.Command = nicbed, name: str = "nicbed") -> None:
@@ -77,6 +87,9 @@ def run_command(command: click.Command = nicbed, name: str = "nicbed") -> None:
             raise
         if isinstance(error, OSError) and error.errno in _REFUSED:
             _fail(": ".join(map(str, filter(None, (error.filename, error.strerror)))), 1)
+        if line := blamed(error):
+            _ignore_unused()
+            _fail(f"{line} (NICBED_DEBUG=1 shows the way there)", 2)
         said = (str(error).splitlines() or [""])[0]
         _fail(f"internal error, {type(error).__name__}: {said} (NICBED_DEBUG=1 shows "
               "where)", 70)

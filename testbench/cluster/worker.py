@@ -82,6 +82,7 @@ def _opened(job: bytes) -> Any:
 
 
 def _answer(work: Callable[[], Answer]) -> Answer:
+    from ...layouts.doors.blame import blamed
     from ..errors import UserError
 
     try:
@@ -91,6 +92,8 @@ def _answer(work: Callable[[], Answer]) -> Answer:
     except OSError as error:  # of the machine, such as a full disk
         return {"error": _told(error)}
     except Exception as error:
+        if line := blamed(error):
+            return {"error": line}
         return {"fault": f"{_told(error)}\n{traceback.format_exc()}"}
 
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from ...layouts.doors import LAYERS
 from .measure import Plots, check_places, progress_bar
 from .output import finish
 
@@ -28,7 +29,8 @@ def run_why(sides: tuple[str, str], *, overrides: Sequence[str], layer: str | No
 
     found = difference(first, second)
     document: dict[str, Any] = {
-        "benchmark": "why", "layer": layer, "sim": "verilator", "sides": list(sides),
+        "benchmark": "why", "layer": LAYERS.get(layer).name if LAYERS.is_path(layer) else layer,
+        "sim": "verilator", "sides": list(sides),
         "overrides": list(overrides), "versions": files.versions("verilator"), "unit": "cycles",
         "clock_mhz": [files.number(one.clock_mhz) for one in (first, second)],
         "checks": found.pop("checks"), "results": found}

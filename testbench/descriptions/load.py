@@ -158,7 +158,7 @@ def for_layer(description: Description, layer: str, *, ours: bool = True) -> Des
 def _misfit(description: Description, layer: Layer, name: str) -> Iterator[str]:
     """A line if the NIC has no driver for ``layer``, with what would fit."""
     def kinds(design: NicDesign) -> set[str]:
-        return {kind.__name__ for kind in design.kinds(description)}
+        return {kind.__name__ for kind in design.offered(description)}
 
     wanted, design = _kinds_of(layer), description.design
     if not wanted or kinds(design) & {*wanted}:

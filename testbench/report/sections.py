@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from ...layouts.doors import DoorError
 from ..descriptions import load
 from ..errors import UserError
 from ..results import comparison, plots, tables
@@ -73,6 +74,9 @@ def section(path: Path) -> Section:
     found.held = len(checks) - len(found.failed)
     try:
         _fill(found, document)
+    except DoorError as error:  # the results say no more than its name
+        found.notes.append(f"drawn without its plots and tables: {error}")
+        found.tables.append(_plainly(document))
     except LookupError as error:
         raise UserError(f"{path}: has no {error}, as a result of {name} has: it is damaged, or of "
                         "another version of nicbed") from None
@@ -118,7 +122,11 @@ def _fill(found: Section, document: Mapping[str, Any]) -> None:
         found.plots.append(_plot(name, report.draw, document))
         found.tables += _tables(report.tables(document))
     else:
-        found.tables.append(json.dumps(document.get("results"), indent=1, ensure_ascii=False))
+        found.tables.append(_plainly(document))
+
+
+def _plainly(document: Mapping[str, Any]) -> str:
+    return json.dumps(document.get("results"), indent=1, ensure_ascii=False)
 
 
 def _compare(found: Section, document: Mapping[str, Any]) -> None:

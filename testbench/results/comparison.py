@@ -71,6 +71,8 @@ def _cells(values: Mapping[str, float | None], first: str,
 
 
 def _value(value: Any) -> str:
+    if value is None:  # the description has no such knob
+        return "-"
     return amount(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else (
         str(value))
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from ...layouts.description import Description
-from ...layouts.doors.trace_block import TraceBlock, block_numbers
+from ...layouts.doors.trace_block import TraceBlock, numbered
 from ...layouts.trace import (
     OF_NODES,
     OF_SWITCHES,
@@ -254,13 +254,12 @@ def _place(description: Description, event: Event) -> tuple[str, ...]:
                 f"{'output' if event.block == Block.SWITCH else 'link behind output'} {event.arg}")
     place = (f"node {event.node}",) if event.block in OF_NODES else _nic(description, event.node)
     own = _own(description, event.block)
-    return (*place, _BLOCKS[event.block] if own is None else own.stage)
+    return (*place, _BLOCKS[event.block] if own is None else own.title)
 
 
 def _own(description: Description, block: int) -> TraceBlock | None:
-    """The block of the NIC design's own that has this number."""
-    trace = description.design.trace
-    return dict(zip(block_numbers(trace), trace, strict=True)).get(block)
+    """The block of the NIC design that has this number, if the number was given out."""
+    return None if block in _BLOCKS else numbered(description.design.trace).get(block)
 
 
 def _category(description: Description, block: int) -> str:

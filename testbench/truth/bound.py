@@ -1,44 +1,23 @@
 """The block that bounds the gap: busy shares in steady state, from the trace."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from ...layouts.doors import NicDesign
+from ...layouts.doors.trace_block import RECEIVING, SENDING, TraceBlock, numbered
 from ...layouts.trace import Block, Event, Kind
 from .busy import cpu, services, union
 from .spans import Span
 
-__all__ = ["Share", "Bound", "shares", "bound", "SATURATED", "NAMES"]
+__all__ = ["SATURATED", "Bound", "Share", "bound", "shares"]
 
 SATURATED = Fraction(90, 100)
 """If all blocks are less busy than this, the round trip through the window is the bound."""
 TIE = Fraction(3, 100)
 
-NAMES = ("host", "receiver", "message processor", "receiver's message processor",
-         "NI processor", "receiver's NI processor", "VI fetch", "VI send",
-         "send DMA", "H2N", "switch port", "link", "VI receive", "receive DMA", "N2H", "completion",
-         "bus", "memory")
-"""Blocks in the order in which they wait for each other. Blocks of a VI engine or of a NIC
-processor (awake; H2N, N2H: its transfers from and to host memory) are listed only if one is at
-work. A block that is held up by another also counts as busy, so the bound is the last of the
-busiest blocks in this order: a CPU waits for the bus when its posted writes are full, a link for
-the receive DMA, a DMA engine for the bus, the bus for the memory, which is listed for nodes with
-several CPUs, and waits for nobody. A message processor is the second CPU of a node: what it
-takes to move messages."""
-
 MOSTLY = Fraction(3, 4)
 """If a saturated bus serves one DMA engine for this share of its time, the engine is the bound."""
-
-SEND, RECEIVE = 1, 2
-"""Initiators on the bus, numbered as in its events; 0 is the CPU."""
-
-_ENGINE = (("VI fetch", Block.VI_FETCH, True), ("VI send", Block.VI_SEND, True),
-           ("VI receive", Block.VI_RECEIVE, False), ("completion", Block.COMPLETION, False),
-           ("NI processor", Block.PROCESSOR, True),
-           ("receiver's NI processor", Block.PROCESSOR, False),
-           ("H2N", Block.H2N, True), ("N2H", Block.N2H, False))
-"""Blocks of a VI engine and of a NIC processor, and whether the sender's block is on the path."""
-
 
 @dataclass(frozen=True)
 class Share:
@@ -64,19 +43,34 @@ class Bound:
 
 
 def shares(events: Sequence[Event], found: Sequence[Span], start: int, stop: int, sender: int,
-           receiver: int, moved: Sequence[Span] = ()) -> list[Share]:
+           receiver: int, design: NicDesign, moved: Sequence[Span] = ()) -> list[Share]:
     """Busy shares of the blocks on the path from ``sender`` to ``receiver``, between ``start`` and
-    ``stop`` ticks. Of the switch ports on the path the busiest one counts, of the two buses the
-    busier one. If one DMA engine takes up a bus, the bus's share is charged to the engine.
-    ``moved``: the messages that message processors moved."""
+    ``stop`` ticks, in the order in which they wait for each other. The NICs are of ``design``.
+
+    Of the switch ports on the path the busiest one counts, of the two buses the busier one. If one
+    DMA engine of a NIC takes up a bus, the bus's share is charged to the engine. The memory is
+    listed for nodes with several CPUs. ``moved``: the messages that message processors moved; such
+    a processor is the second CPU of a node.
+
+    A block that is held up by another also counts as busy, so the bound is the last of the busiest
+    blocks: a CPU waits for the bus when its posted writes are full, a link for the receive DMA, a
+    DMA engine for the bus, the bus for the memory, which waits for nobody."""
     length = stop - start
-    served = services(events, start, stop)
+    served = services(events, start, stop, design)
+    at_work = {block for block, _ in served.blocks}
+    own = {number: block for number, block in numbered(design.trace).items()
+           if block.listed == "always" or (block.listed == "at work" and number in at_work)}
 
     def share(intervals: Iterable[tuple[int, int]]) -> Fraction:
         return Fraction(union(intervals, start, stop), length)
 
-    def of(block: Block, node: int) -> Fraction:
+    def of(block: int, node: int) -> Fraction:
         return share(served.blocks.get((block, node), []))
+
+    def nics(side: str | None) -> Iterator[tuple[Share, TraceBlock]]:
+        for number, block in own.items():
+            for node, where in _ends(block, side, sender, receiver):
+                yield Share(f"{where}{block.title}", node, of(number, node)), block
 
     mine = {event.number for event in events if event.block == Block.SEND_LINK
             and event.node == sender and event.kind == Kind.BEGIN}
@@ -85,34 +79,37 @@ def shares(events: Sequence[Event], found: Sequence[Span], start: int, stop: int
     port_busy, (switch, port) = max(ports, default=(Fraction(0), (0, 0)))
     meeting = len(served.sources.get((switch, port), ())) > 1
     bus, where = max((of(Block.BUS, node), node) for node in (sender, receiver))
-    engines = {"send DMA": of(Block.SEND_DMA, sender),
-               "receive DMA": of(Block.RECEIVE_DMA, receiver)}
-    takers = [name for name, initiator, node in (("send DMA", SEND, sender),
-                                                 ("receive DMA", RECEIVE, receiver))
-              if engines[name] >= bus - TIE and share(served.initiators.get(
-                  (node, initiator), [])) >= MOSTLY * of(Block.BUS, node)]
-    found_shares = [Share("host", sender, cpu(found, sender, start, stop)),
-                    Share("receiver", receiver, cpu(found, receiver, start, stop)),
-                    Share("send DMA", sender, engines["send DMA"]),
-                    Share("switch port", switch, port_busy),
-                    Share("link", sender, of(Block.SEND_LINK, sender), held=meeting),
-                    Share("receive DMA", receiver, engines["receive DMA"]),
-                    Share("bus", where, bus, held=bool(takers))]
-    at_work = {block for block, _ in served.blocks}
+    takers = [one for side in (None, SENDING, RECEIVING) for one, block in nics(side)
+              if block.dma is not None and one.busy >= bus - TIE
+              and share(served.initiators.get((one.node, block.dma + 1), []))
+              >= MOSTLY * of(Block.BUS, one.node)]
+    made = [Share("host", sender, cpu(found, sender, start, stop)),
+            Share("receiver", receiver, cpu(found, receiver, start, stop))]
+    if moved:
+        made += [Share(name, node, share((one.begin, one.end) for one in moved
+                                         if one.node == node))
+                 for name, node in (("message processor", sender),
+                                    ("receiver's message processor", receiver))]
+    made += [one for side in (None, SENDING) for one, _ in nics(side)]
+    made += [Share("switch port", switch, port_busy),
+             Share("link", sender, of(Block.SEND_LINK, sender), held=meeting)]
+    made += [one for one, _ in nics(RECEIVING)]
+    made.append(Share("bus", where, bus, held=bool(takers)))
     if Block.MEMORY in at_work:
         memory, where = max((of(Block.MEMORY, node), node) for node in (sender, receiver))
-        found_shares.append(Share("memory", where, memory))
-    found_shares += [Share(name, node, of(block, node)) for name, block, sends in _ENGINE
-                     if block in at_work for node in [sender if sends else receiver]]
-    if moved:
-        found_shares += [Share(name, node, share((one.begin, one.end) for one in moved
-                                                 if one.node == node))
-                         for name, node in (("message processor", sender),
-                                            ("receiver's message processor", receiver))]
-    found_shares.sort(key=lambda one: NAMES.index(one.block))
+        made.append(Share("memory", where, memory))
     # The engine that takes up the bus replaces the bus.
-    return ([one for one in found_shares if one.block not in takers]
-            + [one for one in found_shares if one.block in takers])
+    return [one for one in made if one not in takers] + takers
+
+
+def _ends(block: TraceBlock, side: str | None, sender: int, receiver: int
+          ) -> list[tuple[int, str]]:
+    """The nodes on whose path a block of ``side`` is, and how its name begins there."""
+    if block.side != side:
+        return []
+    if side is None:
+        return [(sender, ""), (receiver, "receiver's ")]
+    return [(sender if side == SENDING else receiver, "")]
 
 
 def bound(found: Sequence[Share]) -> Bound:

@@ -4,6 +4,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from ...layouts.doors import NicDesign
+from ...layouts.doors.trace_block import numbered
 from ...layouts.trace import TICKS, Activity, Block, Event, Kind
 from .spans import Span
 
@@ -37,12 +39,16 @@ class Services:
     """For a switch port: the packets themselves."""
 
 
-def services(events: Iterable[Event], start: int, stop: int) -> Services:
-    """Services that lie at least partly between ``start`` and ``stop`` ticks."""
+def services(events: Iterable[Event], start: int, stop: int, design: NicDesign) -> Services:
+    """Services that lie at least partly between ``start`` and ``stop`` ticks, of NICs of
+    ``design``."""
+    own = numbered(design.trace)
+    arg_begins = {number for number, block in own.items() if block.begins_at_arg}
+    stays = {number for number, block in own.items() if block.stays}
     open_: dict[tuple[int, int, int, int], int] = {}
     found = Services({}, {}, {}, {}, {})
     origin: dict[int, int] = {}
-    fetched: dict[tuple[int, int], int] = {}
+    fetched: dict[tuple[int, int, int], int] = {}
     for cycle, node, block, kind, number, arg in events:
         if kind == Kind.BEGIN and block == Block.SEND_LINK:
             origin.setdefault(number, node)
@@ -50,12 +56,12 @@ def services(events: Iterable[Event], start: int, stop: int) -> Services:
         key = (block, node, port, number)
         if kind == Kind.BEGIN:
             open_.setdefault(key, cycle)
-            if block == Block.SEND_DMA:  # arg: when its descriptor's fetch began
-                fetched[node, number] = cycle - (cycle - arg & 0xFFFF_FFFF)
+            if block in arg_begins:
+                fetched[block, node, number] = cycle - (cycle - arg & 0xFFFF_FFFF)
             continue
         begin = open_.pop(key, None) if kind == Kind.END else None
-        if begin is not None and block == Block.SEND_DMA:
-            begin = fetched.pop((node, number), begin)
+        if begin is not None and block in arg_begins:
+            begin = fetched.pop((block, node, number), begin)
         if begin is None or cycle * TICKS <= start or begin * TICKS >= stop:
             continue
         interval = (begin * TICKS, cycle * TICKS)
@@ -69,7 +75,7 @@ def services(events: Iterable[Event], start: int, stop: int) -> Services:
             if block == Block.BUS:
                 found.initiators.setdefault((node, arg), []).append(interval)
     for (block, node, *_), begin in open_.items():
-        if block == Block.PROCESSOR and begin * TICKS < stop:  # it may stay awake
+        if block in stays and begin * TICKS < stop:
             found.blocks.setdefault((block, node), []).append((begin * TICKS, stop))
     return found
 

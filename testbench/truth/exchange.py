@@ -5,15 +5,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from fractions import Fraction
 
-from ...layouts.trace import TICKS, Activity, Block, Event
-from .messages import lands
+from ...layouts.doors import NicDesign
+from ...layouts.trace import TICKS, Activity, Event, Kind
+from .messages import landing_blocks
 from .spans import Span
 
 __all__ = ["Legs", "Exchange", "crossings", "exchanges", "landings", "mean_legs"]
-
-
-_LANDINGS = (Block.RECEIVE_DMA, Block.N2H)
-"""Blocks that write received packets to host memory: the ring's engine, or firmware's."""
 
 
 @dataclass(frozen=True)
@@ -54,32 +51,34 @@ class Exchange:
     tail: int
 
 
-def landings(events: Iterable[Event]) -> dict[int, int]:
+def landings(events: Iterable[Event], design: NicDesign) -> dict[int, int]:
     """The tick at which each packet had arrived in host memory, by trace number."""
     landed: dict[int, int] = {}
+    lands = landing_blocks(design)
     for event in events:
-        if event.number and lands(event, _LANDINGS):
+        if event.number and event.kind == Kind.END and event.block in lands:
             landed[event.number] = event.cycle * TICKS
     return landed
 
 
-def crossings(events: Iterable[Event]) -> dict[int, int]:
+def crossings(events: Iterable[Event], design: NicDesign) -> dict[int, int]:
     """Ticks from each packet's first event to its arrival in memory, by trace number: the
     hardware's part of the flight, in whole cycles."""
     first: dict[int, int] = {}
     found: dict[int, int] = {}
+    lands = landing_blocks(design)
     for event in events:
         if not event.number:
             continue
         begin = first.setdefault(event.number, event.cycle)
-        if lands(event, _LANDINGS):
+        if event.kind == Kind.END and event.block in lands:
             found[event.number] = (event.cycle - begin) * TICKS
     return found
 
 
-def exchanges(found: Sequence[Span], events: Iterable[Event]) -> list[Exchange]:
+def exchanges(found: Sequence[Span], events: Iterable[Event], design: NicDesign) -> list[Exchange]:
     """All complete request-reply pairs, in the order of their requests."""
-    landed = landings(events)
+    landed = landings(events, design)
     first: dict[tuple[int, int], Span] = {}
     for span in found:
         first.setdefault((span.activity, span.number), span)

@@ -4,20 +4,19 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from fractions import Fraction
 
-from ...layouts.trace import TICKS, Activity, Block, Event, Kind
+from ...layouts.doors import NicDesign
+from ...layouts.doors.trace_block import SENDING, numbered
+from ...layouts.trace import TICKS, Activity, Event, Kind
 from .spans import Span
 
-__all__ = ["LANDINGS", "Half", "Trip", "Way", "lands", "mean_half", "posted", "trips"]
-
-LANDINGS = (Block.COMPLETION, Block.RECEIVE_DMA, Block.N2H)
-"""Blocks after whose work a message is in host memory."""
-_LAST = max(Block)
+__all__ = ["Half", "Trip", "Way", "landing_blocks", "mean_half", "posted", "trips"]
 
 
-def lands(event: Event, blocks: Sequence[Block] = LANDINGS) -> bool:
-    """Tells whether ``event`` ends the work of one of ``blocks``, or of a block of a NIC design's
-    own: with the last such event at its receiver a message is in host memory."""
-    return event.kind == Kind.END and (event.block in blocks or event.block > _LAST)
+def landing_blocks(design: NicDesign) -> frozenset[int]:
+    """The numbers of the blocks of ``design`` with whose last END at its receiver a message is in
+    host memory."""
+    return frozenset(number for number, block in numbered(design.trace).items()
+                     if block.lands and block.side != SENDING)
 
 
 @dataclass(frozen=True)
@@ -84,7 +83,7 @@ def posted(found: Sequence[Span], node: int, since: int = 0) -> list[Span]:
             and span.begin >= since]
 
 
-def trips(found: Sequence[Span], events: Iterable[Event], begin: int, end: int,
+def trips(found: Sequence[Span], events: Iterable[Event], begin: int, end: int, design: NicDesign,
           stops: Sequence[int] | None = None, client: int = 0, server: int = 1) -> list[Trip]:
     """The round trips that ``client`` began from tick ``begin`` to ``end``: ``server`` finds the
     message of each send, and its next send is the echo. If several calls in a row find one message
@@ -92,8 +91,9 @@ def trips(found: Sequence[Span], events: Iterable[Event], begin: int, end: int,
     call waited for its message since before it was sent, o_r begins when the message has arrived.
     ``stops``: when the client went on after each trip."""
     landed: dict[tuple[int, int], list[int]] = {}
+    lands = landing_blocks(design)
     for event in events:
-        if event.number and lands(event):
+        if event.number and event.kind == Kind.END and event.block in lands:
             landed.setdefault((event.node, event.number), []).append(event.cycle * TICKS)
     out = [span for span in posted(found, client, begin) if span.begin < end]
     answers = posted(found, server, begin)

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from ...layouts.doors import NicDesign
+from ...layouts.doors.trace_block import numbered
 from ...layouts.fabric import Graph
 from ...layouts.trace import TICKS, Block, Event
 from .busy import cpu, services, union
@@ -14,10 +16,8 @@ from .spans import Span
 __all__ = ["OWN", "Prediction", "Service", "from_many", "plain_services", "service_times",
            "to_many"]
 
-_NAMES: dict[int, str] = {Block.BUS: "bus", Block.SEND_DMA: "send DMA", Block.SEND_LINK: "uplink",
-          Block.RECEIVE_DMA: "receive DMA", Block.VI_FETCH: "VI fetch", Block.VI_SEND: "VI send",
-          Block.VI_RECEIVE: "VI receive", Block.COMPLETION: "completion",
-          Block.PROCESSOR: "NI processor", Block.H2N: "H2N", Block.N2H: "N2H"}
+_NAMES: dict[int, str] = {Block.BUS: "bus", Block.SEND_LINK: "uplink"}
+"""Blocks of a node that are not its NIC's."""
 OWN = "its own"
 """Stages that a sender, or a receiver, does not share with others."""
 
@@ -43,16 +43,18 @@ class Prediction:
 
 
 def service_times(events: Sequence[Event], found: Sequence[Span], start: int, stop: int,
-                  messages: Fraction, nodes: tuple[int, int]) -> list[Service]:
+                  messages: Fraction, nodes: tuple[int, int], design: NicDesign) -> list[Service]:
     """Services between ``start`` and ``stop`` ticks of a run in which one of ``nodes`` sends
-    ``messages`` to the other. The time of a stage includes the time in which the next stage held it
-    up; that stage then has as long a time."""
-    served = services(events, start, stop)
+    ``messages`` to the other, by NICs of ``design``. The time of a stage includes the time in which
+    the next stage held it up; that stage then has as long a time."""
+    served = services(events, start, stop, design)
+    names = _NAMES | {number: block.title for number, block in numbered(design.trace).items()
+                      if block.listed != "never"}
     made = [Service("CPU", node, cpu(found, node, start, stop) * (stop - start) / messages)
             for node in nodes]
-    made += [Service(_NAMES[block], node, union(intervals, start, stop) / messages)
+    made += [Service(names[block], node, union(intervals, start, stop) / messages)
              for (block, node), intervals in served.blocks.items()
-             if block in _NAMES and node in nodes]
+             if block in names and node in nodes]
     made += [Service("switch port", port[0], union(intervals, start, stop) / messages, port)
              for port, intervals in served.ports.items()]
     return made

@@ -12,10 +12,10 @@ from fractions import Fraction
 from typing import Any
 
 from ...layouts.description import Description
-from ...layouts.doors import LAYERS, Layer
+from ...layouts.doors import LAYERS, Layer, NicDesign
 from ...layouts.trace import TICKS, Event
 from ..benches.latency import trips_of
-from ..truth.breakdown import STAGES, VIA_STAGES, lives, mean_life, via_lives
+from ..truth.breakdown import lives, mean_life, one_way_stages, request_stages, via_lives
 from ..truth.echoes import echoes
 from ..truth.exchange import exchanges, mean_legs
 from ..truth.messages import Trip, trips
@@ -137,10 +137,11 @@ async def in_simulator(lab: Any, layer: str) -> dict[str, Any]:
     """The round trips' part of an observation."""
     few, _ = await _rounds(lab, layer, FEW)
     many, raw = await _rounds(lab, layer, MANY)
+    design = lab.description.design
     if _by_requests(layer):
-        found = _of_requests(raw)
+        found = _of_requests(raw, design)
     else:
-        found = _of_messages(_trips(raw), raw["events"])
+        found = _of_messages(_trips(raw, design), raw["events"], design)
     work = [_charged(lab.description, before, after)
             for before, after in zip(few.counters, many.counters, strict=True)][:2]
     return {**found, "work": tuple(work), "events": raw["events"],
@@ -185,13 +186,13 @@ def _charged(description: Description, few: Mapping[str, int], many: Mapping[str
             for item, count in sorted(more.items()) if count}
 
 
-def _of_requests(raw: Mapping[str, Any]) -> dict[str, Any]:
+def _of_requests(raw: Mapping[str, Any], design: NicDesign) -> dict[str, Any]:
     """Of requests of Active Messages and their replies."""
     found = spans(raw["marks"])
-    pairs = [pair for pair in exchanges(found, raw["events"])
+    pairs = [pair for pair in exchanges(found, raw["events"], design)
              if raw["begin"] <= pair.begin < raw["end"]]
     legs = mean_legs(pairs)
-    ways = [mean_life(lives(found, raw["events"], numbers), STAGES[1:-1])
+    ways = [mean_life(lives(found, raw["events"], numbers, design), request_stages(design)[1:-1])
             for numbers in ([pair.request for pair in pairs], [pair.reply for pair in pairs])]
     return {"total": Fraction(legs.total) / TICKS,
             "cpus": (Fraction(legs.o_s_request + legs.o_r_reply) / TICKS,
@@ -199,25 +200,27 @@ def _of_requests(raw: Mapping[str, Any]) -> dict[str, Any]:
             "flights": tuple(_parts(way) for way in ways)}
 
 
-def _trips(raw: Mapping[str, Any]) -> list[Trip]:
+def _trips(raw: Mapping[str, Any], design: NicDesign) -> list[Trip]:
     """The round trips of a layer whose messages go one way: by the programs' clocks where these
     were read, else by the layer's marks."""
     if "times" in raw:
         client, server = raw["times"]
-        return echoes(client, server, raw["events"])
-    return trips(spans(raw["marks"]), raw["events"], raw["begin"], raw["end"], raw.get("stops"))
+        return echoes(client, server, raw["events"], design)
+    return trips(spans(raw["marks"]), raw["events"], raw["begin"], raw["end"], design,
+                 raw.get("stops"))
 
 
-def _of_messages(pairs: Sequence[Trip], events: Sequence[Event]) -> dict[str, Any]:
+def _of_messages(pairs: Sequence[Trip], events: Sequence[Event], design: NicDesign
+                 ) -> dict[str, Any]:
     """Of messages one way and their echoes."""
-    each = via_lives(pairs, events)
+    each = via_lives(pairs, events, design)
     count = len(pairs) * TICKS
     return {"total": Fraction(sum(pair.total for pair in pairs), count),
             "cpus": (Fraction(sum(pair.out.o_s + pair.back.o_r + pair.after for pair in pairs),
                               count),
                      Fraction(sum(pair.out.o_r + pair.turn + pair.back.o_s for pair in pairs),
                               count)),
-            "flights": tuple(_parts(mean_life(way, VIA_STAGES[1:-1]))
+            "flights": tuple(_parts(mean_life(way, one_way_stages(design)[1:-1]))
                              for way in (each[::2], each[1::2]))}
 
 

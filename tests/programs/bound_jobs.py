@@ -33,7 +33,7 @@ async def gaps(lab: Lab, cases: dict[str, tuple[int, dict[str, Any]]]
         else:
             raw = await measure_streams(its, "am", {0: [1]}, 256)
             gap = gap_of(raw["streams"][0]).slope
-            bound = stream_truth(raw, 0, 1).bound
+            bound = stream_truth(raw, 0, 1, lab.description.design).bound
         assert bound is not None
         found[name] = (float(gap) / 256, bound.block, float(bound.busy))
     return found

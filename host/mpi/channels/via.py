@@ -19,11 +19,9 @@ from ...port.node import Node
 from ...port.port import Watch
 from ...via import descriptors
 from ...via.attributes import MemAttributes, NetAddress, ViAttributes
-from ...via.costs import Prices
 from ...via.descriptors import LENGTH, LENGTH_AT, Segment, Single
 from ...via.handles import Vi
 from ...via.returns import VIP_INFINITE, VIP_RETURN
-from ...via.vipl.completing import EMPTY_CHECK
 from ...via.vipl.vipl import Vipl
 from ..data.copies import Pieces
 from ..errors import ErrorClass, MpiError
@@ -96,16 +94,13 @@ class ViaChannel:
         self._places = places
         self._vipl = vipl = Vipl(process)
         vipl.spin = SPIN
-        self._posting, self._completing = vipl.posting, vipl.completing
-        self._queues, self._kernel = vipl.completion_queues, vipl.kernel
+        self._posting = vipl.posting
         self._size = settings.buffer_bytes
         self.eager_bytes = self._size - LONG_BYTES
         self._prepost, self._more = settings.prepost, settings.prepost_used
         self._receives = _receives(settings)
         provider = vipl.provider
-        self._post_entries = provider.post_entries
-        self._cq_check = provider.cq_check
-        self._paths = process.node.service(Prices)
+        self._post_entries = vipl.post_entries
         self.compute: Compute | None = vipl.compute if provider.timers else None
         """A kernel that has time-outs carries the packets; a NIC needs no CPU for them."""
         self.can_write = provider.rdma
@@ -255,32 +250,12 @@ class ViaChannel:
 
     async def _next(self, waits: bool) -> Received | None:
         """The next packet. None if there is none, or, of a call that ``waits``, if a completion
-        was of something else.
-
-        It does what VipCQDone or VipCQWait, and VipSendDone or VipRecvDone do, in one coroutine."""
-        cq, queues, completing, kernel = self._cq, self._queues, self._completing, self._kernel
-        port, check, paths = self._port, self._cq_check, self._paths
+        was of something else."""
         while True:
-            if waits:
-                begin = port.begin(EMPTY_CHECK, 0, paths.wait)
-                end = port.cycle + SPIN
-                await check(cq, kernel.until(end))
-                found = queues.spun(cq, begin) or await queues.spin_on(cq, begin, end, None)
-            else:
-                begin = port.begin(EMPTY_CHECK, 0, paths.cq_check)
-                await check(cq)
-                found = queues.checked(cq, begin) or await queues.check_on(cq, begin)
-            _, vi, receive = found
-            await kernel.attend(vi is not None)
+            code, vi, receive, descriptor = await self._vipl.next(self._cq, wait=waits)
             if vi is None:
                 return None
             peer = self._by_vi[vi.number]
-            queue = vi.receive if receive else vi.send
-            begin = port.begin(EMPTY_CHECK, 0, paths.check)
-            await completing.check(queue)
-            code, descriptor = (completing.checked(queue, begin)
-                                or await completing.check_on(queue, begin))
-            await kernel.attend(descriptor is not None)
             if code is not SUCCESS or descriptor is None:
                 raise self._failed("a receive" if receive else "a send", code, peer)
             if not receive:
@@ -297,7 +272,7 @@ class ViaChannel:
             packet = received(process, peer.rank, buffer, process.memory.word(place) & LENGTH,
                               peer.credits,
                               partial(self._post_receive, peer, descriptor, handle, True))
-            await port.settle()
+            await self._port.settle()
             if not peer.used:
                 await self._used(peer)
             if packet is None:

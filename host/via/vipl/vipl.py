@@ -87,6 +87,22 @@ class Vipl:
         they say. None if it would find an entry at once."""
         return self.completion_queues.awaits(cq)
 
+    async def next(self, cq: Cq, *, wait: bool) -> tuple[*Found, int | None]:
+        """No call of VIPL, an extension of nicbed: VipCQDone, or VipCQWait without a time-out if
+        ``wait``, and then VipSendDone or VipRecvDone of the queue that has the completion. Beside
+        their results the descriptor, None if there is none. ``cq`` must be one of this process."""
+        queues = self.completion_queues
+        code, vi, receive = await (queues.wait(cq, None) if wait else queues.done(cq))
+        if vi is None:
+            return code, None, None, None
+        code, descriptor = await self.completing.done(vi.receive if receive else vi.send)
+        return code, vi, receive, descriptor
+
+    @property
+    def post_entries(self) -> int:
+        """Entries of a block of the host port that a post takes at most, for :meth:`.Port.room`."""
+        return self.provider.post_entries
+
     async def compute(self, cycles: int) -> None:
         """No call of VIPL: computation of ``cycles`` target cycles, which packets and timers of the
         kernel agent interrupt. During any other they wait for the next call."""

@@ -93,7 +93,7 @@ class AmLogp(Benchmark):
     def evaluate(self, raw: Any, description: Description, parameters: SignatureParameters
                  ) -> Outcome:
         """Estimates, truth, points and checks."""
-        return evaluate(raw)
+        return evaluate(raw, description.design)
 
     def tables(self, document: Mapping[str, Any]) -> list[Any]:
         """The parameters beside the truth, the legs of a round trip, the busy shares."""

@@ -78,10 +78,11 @@ class ManyToOne(Benchmark):
         senders."""
         found = {count: common(run) for count, run in raw.items()}
         gaps = {count: one.gap for count, one in found.items()}
-        truth = {count: stream_truth(run, 1, RECEIVER) for count, run in raw.items()}
+        truth = {count: stream_truth(run, 1, RECEIVER, description.design)
+                 for count, run in raw.items()}
         fewest = min(gaps)
         one = gaps[fewest]
-        services = services_of(raw[fewest], 1, RECEIVER)
+        services = services_of(raw[fewest], 1, RECEIVER, description.design)
         graph = graph_of(description)
         predicted = {count: from_many(services, one, RECEIVER, range(1, count + 1), graph,
                                       description.node.nics)

@@ -84,10 +84,11 @@ class OneToMany(Benchmark):
         """The sender's gap by number of receivers, the prediction from the stages' services with
         the fewest receivers, and the receivers' shares."""
         lines = {count: gap_of(run["streams"][SENDER]) for count, run in raw.items()}
-        truth = {count: stream_truth(run, SENDER, 1) for count, run in raw.items()}
+        truth = {count: stream_truth(run, SENDER, 1, description.design)
+                 for count, run in raw.items()}
         one = lines[min(lines)].slope
         shares = {count: _shares(run) for count, run in raw.items()}
-        services = services_of(raw[min(raw)], SENDER, 1)
+        services = services_of(raw[min(raw)], SENDER, 1, description.design)
         predicted = {count: to_many(services, one, SENDER, count) for count in lines}
         return Outcome(
             results=OneToManyResults(

@@ -78,8 +78,9 @@ class Pairs(Benchmark):
         alone = gap_of(raw["alone"]["streams"][0]).slope
         streams = raw["together"]["streams"]
         gaps = {sender: gap_of(stream).slope for sender, stream in streams.items()}
-        truth_alone = stream_truth(raw["alone"], 0, 1)
-        truth = {sender: stream_truth(raw["together"], sender, sender + 1) for sender in gaps}
+        truth_alone = stream_truth(raw["alone"], 0, 1, description.design)
+        truth = {sender: stream_truth(raw["together"], sender, sender + 1, description.design)
+                 for sender in gaps}
         worst = max(abs(value / alone - 1) for value in gaps.values())
         return Outcome(
             results=PairsResults(

@@ -70,7 +70,7 @@ class Rtt(Benchmark):
         results, truth, points, checks, breakdown = {}, {}, {}, [], {}
         for words, run in raw.items():
             trips = sorted(run["trips"])
-            pairs = traced_trips(run)
+            pairs = traced_trips(run, description.design)
             legs = mean_legs(pairs)
             results[str(words)] = found = Trip(
                 rtt=cycles(Fraction(sum(trips), len(trips))), min=cycles(trips[0]),
@@ -84,7 +84,7 @@ class Rtt(Benchmark):
             checks.append(check(f"RTT of {words} words is the sum of its legs", same,
                                 "to the tick" if same else f"{found.rtt} measured, "
                                 f"{cycles(legs.total)} traced"))
-            for title, stages in life_of(run, pairs).items():
+            for title, stages in life_of(run, pairs, description.design).items():
                 breakdown[f"{title} of {counted(words, 'word')}"] = stages
         least = str(min(raw))
         return Outcome(results=RttResults(results[least].rtt, results),

@@ -10,6 +10,8 @@ from dataclasses import asdict, dataclass
 from fractions import Fraction
 from typing import Any
 
+from ....layouts.description import Description
+from ....layouts.doors import NicDesign
 from ....layouts.trace import TICKS
 from ...estimate.compare import check
 from ...estimate.one_way import half_trip
@@ -74,7 +76,7 @@ class Latencies:
         """``x`` in words."""
         return size_text(int(x)) if self.sizes else f"{x}"
 
-    def evaluate(self, runs: Runs, *_: Any) -> dict[str, Any]:
+    def evaluate(self, runs: Runs, description: Description, *_: Any) -> dict[str, Any]:
         """Half round trips, the truth leg by leg, and the checks."""
         halves = {variant: {x: half_trip(run["trips"]) for x, run in by_x.items()}
                   for variant, by_x in runs.items()}
@@ -84,7 +86,7 @@ class Latencies:
             for x, run in by_x.items():
                 if not run.get("marks"):
                     continue
-                found, said, life = _legs(run)
+                found, said, life = _legs(run, description.design)
                 if found is not None:
                     truth.setdefault(variant, {})[str(x)] = found
                     text = self.text(x)
@@ -195,15 +197,17 @@ class Latencies:
                      rows)
 
 
-def _legs(run: Mapping[str, Any]) -> tuple[dict[str, Any] | None, str, list[Any]]:
+def _legs(run: Mapping[str, Any], design: NicDesign
+          ) -> tuple[dict[str, Any] | None, str, list[Any]]:
     """The legs of a run, errors in them, and the mean life of its messages by stage."""
-    pairs = trips(spans(run["marks"]), run["events"], run["begin"], run["end"], run.get("stops"))
+    pairs = trips(spans(run["marks"]), run["events"], run["begin"], run["end"], design,
+                  run.get("stops"))
     if not pairs:
         return None, "the trace holds no round trip", []
     half = mean_half(pairs)
     found = {"half": cycles(half.total),
              "legs": {name: cycles(value) for name, value in asdict(half).items()}}
-    life = via_life(pairs, run["events"])
+    life = via_life(pairs, run["events"], design)
     if len(pairs) != len(run["trips"]):
         return found, f"{len(pairs)} traced, {len(run['trips'])} measured", life
     wrong = [(pair.total, trip) for pair, trip in zip(pairs, run["trips"], strict=True)

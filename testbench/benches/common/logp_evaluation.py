@@ -5,6 +5,7 @@ from dataclasses import asdict, fields
 from fractions import Fraction
 from typing import Any
 
+from ....layouts.doors import NicDesign
 from ....layouts.trace import TICKS, Activity
 from ...estimate.compare import Row, check
 from ...estimate.logp import Curve, LogP, estimate
@@ -19,11 +20,11 @@ __all__ = ["evaluate", "plain_truth", "signature_points", "trips_and_curves"]
 BEHIND = "the empty check behind a message: the next slot, not in the cache"
 
 
-def evaluate(raw: Mapping[str, Any]) -> Outcome:
-    """Results, truth, points and checks of the signature."""
+def evaluate(raw: Mapping[str, Any], design: NicDesign) -> Outcome:
+    """Results, truth, points and checks of the signature of NICs of ``design``."""
     trips, curves = trips_and_curves(raw)
     found = estimate(curves, Fraction(sum(trips), len(trips)))
-    truth = LogpTruth.of(raw)
+    truth = LogpTruth.of(raw, design)
     rows = _rows(found, truth)
     return Outcome(
         results=LogpResults(
@@ -31,7 +32,7 @@ def evaluate(raw: Mapping[str, Any]) -> Outcome:
             o_r_spread=cycles(found.spread), bound=bound_of(truth.bound),
             g_visible=found.visible and truth.bound.block != "host"),
         truth=plain_truth(truth), comparison=[row.plain() for row in rows],
-        points=signature_points(raw), breakdown=life_of(raw["rtt"], truth.pairs),
+        points=signature_points(raw), breakdown=life_of(raw["rtt"], truth.pairs, design),
         checks=[_check_legs(truth, trips), *_check_signature(rows, found, truth),
                 *_check_truth(rows, truth)])
 

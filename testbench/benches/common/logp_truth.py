@@ -7,9 +7,10 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
+from ....layouts.doors import NicDesign
 from ....layouts.trace import TICKS, Activity
 from ...truth.bound import Bound, bound, shares
-from ...truth.breakdown import lives, mean_life
+from ...truth.breakdown import lives, mean_life, request_stages
 from ...truth.budget import Budget, budget, ending_check, put_off, sends, usual
 from ...truth.exchange import Exchange, Legs, crossings, exchanges, mean_legs
 from ...truth.spans import Span, moves, spans
@@ -20,18 +21,19 @@ __all__ = ["LogpTruth", "TracedStream", "life_of", "traced_trips"]
 SENDER, RECEIVER = 0, 1
 
 
-def traced_trips(run: Mapping[str, Any]) -> list[Exchange]:
+def traced_trips(run: Mapping[str, Any], design: NicDesign) -> list[Exchange]:
     """The round trips of a run of trips, from its trace."""
-    return [pair for pair in exchanges(spans(run["marks"]), run["events"])
+    return [pair for pair in exchanges(spans(run["marks"]), run["events"], design)
             if run["begin"] <= pair.begin < run["end"]]
 
 
-def life_of(run: Mapping[str, Any], pairs: Sequence[Exchange]) -> dict[str, Any]:
+def life_of(run: Mapping[str, Any], pairs: Sequence[Exchange], design: NicDesign
+            ) -> dict[str, Any]:
     """Mean life of the requests and of the replies of ``pairs``, by stage."""
-    found = spans(run["marks"])
-    return {title: mean_life(lives(found, run["events"], numbers)) for title, numbers in (
-        ("a request", [pair.request for pair in pairs]),
-        ("a reply", [pair.reply for pair in pairs]))}
+    found, names = spans(run["marks"]), request_stages(design)
+    return {title: mean_life(lives(found, run["events"], numbers, design), names)
+            for title, numbers in (("a request", [pair.request for pair in pairs]),
+                                   ("a reply", [pair.reply for pair in pairs]))}
 
 
 @dataclass(frozen=True)
@@ -119,20 +121,23 @@ class LogpTruth:
         The run of round trips.
     curves
         The streams, one for each D; one has D = 0.
+    design
+        The design of the NICs.
     """
 
     trips: Mapping[str, Any]
     curves: Sequence[TracedStream]
+    design: NicDesign
 
     @classmethod
-    def of(cls, raw: Mapping[str, Any]) -> "LogpTruth":
+    def of(cls, raw: Mapping[str, Any], design: NicDesign) -> "LogpTruth":
         """The truth of what a signature measured."""
-        return cls(raw["rtt"], [TracedStream(run) for run in raw["curves"]])
+        return cls(raw["rtt"], [TracedStream(run) for run in raw["curves"]], design)
 
     @cached_property
     def pairs(self) -> list[Exchange]:
         """The round trips."""
-        return traced_trips(self.trips)
+        return traced_trips(self.trips, self.design)
 
     @cached_property
     def legs(self) -> Legs:
@@ -211,7 +216,7 @@ class LogpTruth:
         """The block that bounds g."""
         base = self.base
         return bound(shares(base.run["events"], base.marks, *window(base.departures), SENDER,
-                            RECEIVER, moves(base.run["marks"])))
+                            RECEIVER, self.design, moves(base.run["marks"])))
 
     @cached_property
     def first_send(self) -> Fraction:
@@ -250,7 +255,7 @@ class LogpTruth:
     def hardware(self) -> dict[str, Fraction]:
         """The time from a packet's first beat on the bus until it is in memory: mean, there and
         back."""
-        wire = crossings(self.trips["events"])
+        wire = crossings(self.trips["events"], self.design)
         return {name: Fraction(sum(times), len(times)) for name, times in (
             ("out", [wire[pair.request] for pair in self.pairs if pair.request in wire]),
             ("back", [wire[pair.reply] for pair in self.pairs if pair.reply in wire])) if times}

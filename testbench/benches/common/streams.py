@@ -6,6 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 from ....host.port.node import Node
+from ....layouts.doors import NicDesign
 from ....layouts.trace import TICKS, Activity
 from ...estimate.compare import check
 from ...estimate.fairness import Fairness, fairness
@@ -91,7 +92,8 @@ def _departures(raw: Mapping[str, Any], marks: Sequence[Span], sender: int) -> l
     return departures(raw["events"], sender, [span.number for span in mine])
 
 
-def stream_truth(raw: Mapping[str, Any], sender: int, receiver: int) -> StreamTruth:
+def stream_truth(raw: Mapping[str, Any], sender: int, receiver: int, design: NicDesign
+                 ) -> StreamTruth:
     """Traced gap of ``sender``'s stream, the cost of a request at ``receiver``, and the bound."""
     marks = spans(raw["marks"])
     times = _departures(raw, marks, sender)
@@ -100,7 +102,7 @@ def stream_truth(raw: Mapping[str, Any], sender: int, receiver: int) -> StreamTr
         gap=cycles(true_gap(times)),
         o_r=cycles(mean_own(marks, Activity.REQUEST_HANDLE, receiver, between)),
         o_s=cycles(mean_own(marks, Activity.REPLY_SEND, receiver, between)),
-        bound=bound_of(bound(shares(raw["events"], marks, *between, sender, receiver,
+        bound=bound_of(bound(shares(raw["events"], marks, *between, sender, receiver, design,
                                     moves(raw["marks"])))))
 
 
@@ -112,12 +114,13 @@ def common(raw: Mapping[str, Any]) -> Fairness:
                      for sender, one in streams.items()})
 
 
-def services_of(raw: Mapping[str, Any], sender: int, receiver: int) -> list[Service]:
+def services_of(raw: Mapping[str, Any], sender: int, receiver: int, design: NicDesign
+                ) -> list[Service]:
     """The service of each stage for a request of ``sender`` and its reply."""
     marks = spans(raw["marks"])
     times = _departures(raw, marks, sender)
     return service_times(raw["events"], marks, *window(times),
-                         Fraction(len(times) - 1 - len(times) // 2), (sender, receiver))
+                         Fraction(len(times) - 1 - len(times) // 2), (sender, receiver), design)
 
 
 def plain_shares(found: Fairness) -> dict[str, Any]:

@@ -109,4 +109,4 @@ def transfer_truth(raw: Mapping[str, Any], description: Description) -> Transfer
         o_s, o_r=packets * mean_own(marks, Activity.BULK_HANDLE, receiver, between),
         g=true_gap(times) * packets,
         bound=bound_of(bound(shares(raw["events"], marks, *between, sender, receiver,
-                                    moves(raw["marks"])))))
+                                    description.design, moves(raw["marks"])))))

@@ -27,7 +27,7 @@ class VariedLatency(Benchmark):
 
     def evaluate(self, raw: Any, description: Description, parameters: Any) -> Outcome:
         """Half round trips, and their legs where runs are traced."""
-        return self.outcome(self.report.evaluate(raw))
+        return self.outcome(self.report.evaluate(raw, description))
 
     def outcome(self, found: Mapping[str, Any], **more: Any) -> Outcome:
         """The outcome of what the report ``found``, with ``more`` fields of the results."""

@@ -8,7 +8,7 @@ from typing import Any
 
 from ....host.endpoint import Exchange
 from ....layouts.description import Description
-from ....layouts.doors import LAYERS
+from ....layouts.doors import LAYERS, NicDesign
 from ....layouts.fabric import graph_of
 from ....layouts.trace import TICKS
 from ...estimate.compare import check
@@ -73,12 +73,12 @@ class IncastResults:
         "", "by bytes of a message, loss and number of senders")
 
 
-def _services(run: Mapping[str, Any], receiver: int) -> Any:
+def _services(run: Mapping[str, Any], receiver: int, design: NicDesign) -> Any:
     """From the second half of the first sender's messages."""
     (flow, times), *_ = sorted(run["arrived"].items())
     half = len(times) // 2
     return service_times(run["events"], spans(run["marks"]), times[half], times[-1],
-                         Fraction(len(times) - 1 - half), (flow[0], receiver))
+                         Fraction(len(times) - 1 - half), (flow[0], receiver), design)
 
 
 def _points(run: Mapping[str, Any]) -> dict[str, Any]:
@@ -150,7 +150,7 @@ class Incast(Benchmark):
             shared = together(run)
             found = IncastCell(**vars(cell(run, size, shared)))
             if "events" in run:
-                services[size] = _services(run, RECEIVER), shared.gap
+                services[size] = _services(run, RECEIVER, description.design), shared.gap
                 truth[str(size)] = {"services": plain_services(services[size][0])}
             if not loss and not loses(description):
                 served, gap = services[size]

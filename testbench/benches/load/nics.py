@@ -153,7 +153,7 @@ def _busy(run: Mapping[str, Any], shared: Fairness, nics: int, description: Desc
     messages; None: the trace has nothing of it."""
     stop = min(times[-1] for times in run["arrived"].values())
     start = stop - int(shared.length)
-    blocks = services(run["events"], start, stop).blocks
+    blocks = services(run["events"], start, stop, description.design).blocks
     buses = [node * description.node.nics + nic for node in (SOURCE, SINK) for nic in range(nics)]
 
     def most(block: Block, places: list[int]) -> float | None:

@@ -92,7 +92,7 @@ class Beside(Benchmark):
                  ) -> Outcome:
         """Latencies, those of the twins, the difference of each, and its split."""
         report, twins, below = self.report(parameters), self.twins(parameters), raw["below"]
-        found, wrong, left = report.evaluate(self.half(raw)), [], {}
+        found, wrong, left = report.evaluate(self.half(raw), description), [], {}
         more: dict[str, dict[str, Beyond]] = {}
         for variant, by_x in raw["runs"].items():
             more[variant] = {}

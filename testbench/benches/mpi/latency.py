@@ -69,7 +69,7 @@ class MpiLatency(Benchmark):
     def evaluate(self, raw: Mapping[str, Any], description: Description,
                  parameters: MpiLatencyParameters) -> Outcome:
         """Latencies, the difference, and rank 0's time by part."""
-        found = _report(parameters).evaluate(raw)
+        found = _report(parameters).evaluate(raw, description)
         parts, wrong = {}, []
         for size, run in raw["MPI"].items():
             each, said = split(run, description, len(run["trips"]))

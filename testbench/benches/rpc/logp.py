@@ -10,6 +10,7 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 from ....layouts.description import Description
+from ....layouts.doors import NicDesign
 from ....layouts.trace import TICKS
 from ...estimate.compare import check
 from ...estimate.logp import LogP, estimate
@@ -46,7 +47,7 @@ class RpcLogp(AmLogp):
         bottleneck."""
         trips, curves = trips_and_curves(raw)
         found = estimate(curves, Fraction(sum(trips), len(trips)))
-        gap, limit = _truth(raw)
+        gap, limit = _truth(raw, description.design)
         results = SignatureResults(**signature_figures(found, curves), g_visible=found.visible,
                                    bound=limit)
         return Outcome(results=results, truth={"g": cycles(gap)}, points=signature_points(raw),
@@ -64,10 +65,11 @@ class RpcLogp(AmLogp):
                 busy_table(results.bound), bound_line(results.bound)]
 
 
-def _truth(raw: Mapping[str, Any]) -> tuple[Fraction, GapBound]:
+def _truth(raw: Mapping[str, Any], design: NicDesign) -> tuple[Fraction, GapBound]:
     """The time between packets of calls in steady state, and what bounds it, at D = 0."""
-    base = LogpTruth.of(raw).base
-    found = bound(shares(base.run["events"], base.marks, *window(base.departures), 0, 1))
+    base = LogpTruth.of(raw, design).base
+    found = bound(shares(base.run["events"], base.marks, *window(base.departures), 0, 1,
+                         design))
     return true_gap(base.departures), bound_of(found)
 
 

@@ -92,7 +92,7 @@ class ViaBuffers(VariedLatency):
                  ) -> Outcome:
         """Latencies, the difference of fresh buffers, and the table walks in the trace."""
         return self.outcome(
-            self.report.evaluate(raw["runs"]),
+            self.report.evaluate(raw["runs"], description),
             registering={str(count): Registering(cycles(one["register"]),
                                                  cycles(one["deregister"]))
                          for count, one in raw["registering"].items()},

@@ -63,7 +63,7 @@ class ViaConnections(VariedLatency):
     def evaluate(self, raw: Any, description: Description, parameters: ViaConnectionsParameters
                  ) -> Outcome:
         """Latency by VIs, and the ratio of the most VIs to the fewest."""
-        found = self.report.evaluate(raw)
+        found = self.report.evaluate(raw, description)
         return self.outcome(found, ratio={
             variant: number(by_x[max(by_x, key=int)] / by_x[min(by_x, key=int)])
             for variant, by_x in found["results"]["half"].items()})

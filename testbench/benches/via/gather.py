@@ -58,7 +58,7 @@ class ViaGather(VariedLatency):
     def evaluate(self, raw: Any, description: Description, parameters: ViaGatherParameters
                  ) -> Outcome:
         """Latencies, and the cost of a segment: the slope over the number of segments."""
-        found = self.report.evaluate(raw)
+        found = self.report.evaluate(raw, description)
         return self.outcome(found, a_segment={
             total: number(growth([int(x) for x in by_x],
                                  [Fraction(str(value)) for value in by_x.values()]).slope)

@@ -43,7 +43,8 @@ def evaluate(raw: Mapping[str, Any], description: Description) -> Outcome:
                             "handled": list(run["handled"])} for run in raw["curves"]],
                 "trips": {str(size): [cycles(trip) for trip in run["trips"]["trips"]]
                           for size, run in raw["sizes"].items()}},
-        breakdown={size_text(size): via_life(one.truth.pairs, one.truth.trips["events"])
+        breakdown={size_text(size): via_life(one.truth.pairs, one.truth.trips["events"],
+                                             description.design)
                    for size, one in found.items()},
         checks=checks)
 

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from ....layouts.description import Description
+from ....layouts.doors import NicDesign
 from ....layouts.trace import Activity
 from ...truth.bound import Bound, bound, shares
 from ...truth.messages import Half, Trip, mean_half, posted, trips
@@ -19,9 +20,10 @@ __all__ = ["RECEIVER", "SizeTruth"]
 SENDER, RECEIVER = 0, 1
 
 
-def _traced_trips(run: Mapping[str, Any]) -> list[Trip]:
+def _traced_trips(run: Mapping[str, Any], design: NicDesign) -> list[Trip]:
     """The round trips of a run, from its trace."""
-    return trips(spans(run["marks"]), run["events"], run["begin"], run["end"], run.get("stops"))
+    return trips(spans(run["marks"]), run["events"], run["begin"], run["end"], design,
+                 run.get("stops"))
 
 
 @dataclass(frozen=True)
@@ -58,12 +60,12 @@ class SizeTruth:
     @cached_property
     def pairs(self) -> list[Trip]:
         """The plain round trips."""
-        return _traced_trips(self.trips)
+        return _traced_trips(self.trips, self.description.design)
 
     @cached_property
     def late(self) -> list[Trip]:
         """The round trips with a delay."""
-        return _traced_trips(self.delayed)
+        return _traced_trips(self.delayed, self.description.design)
 
     @cached_property
     def legs(self) -> Half:
@@ -105,7 +107,8 @@ class SizeTruth:
         """The block that bounds g."""
         between = (window(self.departures) if len(self.departures) >= 4
                    else (self.sent[len(self.sent) // 2].begin, self.sent[-1].end))
-        return bound(shares(self.stream["events"], self.marks, *between, SENDER, RECEIVER))
+        return bound(shares(self.stream["events"], self.marks, *between, SENDER, RECEIVER,
+                            self.description.design))
 
     @property
     def sends_late(self) -> Fraction:

@@ -243,3 +243,36 @@ def test_with_refuses_what_is_wrong():
 
 def test_a_trace_block_has_no_number():
     assert TraceBlock("WIRE_SEND", "send", "a frame").name == "WIRE_SEND"
+
+
+def test_two_designs_of_a_name_in_a_file_keep_their_knobs(tmp_path):
+    """Each by its path; the one that is loaded later changes nothing of the other."""
+    (tmp_path / "twins.py").write_text('''
+from nicbed.layouts.description import Section, structure
+from nicbed.layouts.doors import NicDesign
+
+class Slots(Section):
+    slots: int = structure(32, ge=4, le=64, doc="it has so many slots")
+
+class Rows(Section):
+    rows: int = structure(8, ge=4, le=64, doc="it has so many rows")
+
+class One(NicDesign):
+    name, title, knobs = "twin", "slots", Slots
+
+class Other(NicDesign):
+    name, title, knobs = "twin", "rows", Rows
+''')
+    for design, knob in (("One", "slots"), ("Other", "rows")):
+        (tmp_path / f"{design}.toml").write_text(
+            f'[nic]\ndesign = "./twins.py:{design}"\n[twin]\n{knob} = 16\n')
+    one, other = (load(str(tmp_path / f"{name}.toml")) for name in ("One", "Other"))
+    assert one.design.title == "slots" and other.design.title == "rows"
+    assert one.nic.design != other.nic.design
+    assert one.with_({"twin.slots": 64}).twin.slots == 64
+    assert other.with_({"twin.rows": 64}).twin.rows == 64
+    with pytest.raises(KnobError, match=r"no knob is called twin\.rows"):
+        one.with_({"twin.rows": 64})
+    assert load(str(tmp_path / "One.toml")) == pickle.loads(pickle.dumps(one)) == one
+    with pytest.raises(UserError, match=r"2 of them, One and Other: say which"):
+        load("default", (f"nic.design={tmp_path}/twins.py",))

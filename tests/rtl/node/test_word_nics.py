@@ -8,6 +8,7 @@ import pytest
 from amaranth.hdl import Elaboratable
 from amaranth.lib import wiring
 from nicbed.layouts.description import Description
+from nicbed.layouts.doors import DoorError
 from nicbed.layouts.trace import Block, Event
 from nicbed.rtl.node.node import Node
 from nicbed.testbench.backends.session import run_job
@@ -106,9 +107,9 @@ class Wrong(AmaranthWords):
 
 
 @pytest.mark.parametrize("parameters, error, text", [
-    ({"irqs": 2}, TypeError, r"build\(\) of NIC design 'wrong' must make a component of signature "
+    ({"irqs": 2}, DoorError, r"build\(\) of NIC design 'wrong' must make a component of signature "
                              r"NicSide\(.*irqs=2.*, not NicSide\(.*irqs=1"),
-    ({"own": None}, TypeError, r"own=None.*, not NicSide"),
+    ({"own": None}, DoorError, r"own=None.*, not NicSide"),
 ])
 def test_a_node_refuses_a_nic_that_is_not_its_side(
         parameters: dict[str, Any], error: type[Exception], text: str,

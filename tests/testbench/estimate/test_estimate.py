@@ -4,6 +4,7 @@ from fractions import Fraction
 
 import pytest
 from nicbed.layouts.trace import TICKS, Activity, Block, Event, Kind
+from nicbed.rtl.nic.design import DESIGN
 from nicbed.testbench.estimate.bulk import bandwidth, gap_per_byte, prtt_gap, prtt_send
 from nicbed.testbench.estimate.fits import fit
 from nicbed.testbench.estimate.logp import Curve, estimate, gap, regimes
@@ -80,7 +81,7 @@ def test_latency_bias_is_what_was_named():
     machine = Machine(period=5)
     found = measured(machine)
     machine.round_trip()
-    legs = mean_legs(exchanges(spans(machine.marks), machine.events))
+    legs = mean_legs(exchanges(spans(machine.marks), machine.events, DESIGN))
     assert legs.total == found.rtt
     flight = (legs.flight_out + legs.flight_back) / 2
     waiting = (legs.seen_out + legs.seen_back) / 2

@@ -5,6 +5,7 @@ from fractions import Fraction
 import pytest
 from nicbed.layouts.topologies.chain import chain
 from nicbed.layouts.trace import TICKS, Activity, Block, Event, Kind
+from nicbed.rtl.nic.design import DESIGN
 from nicbed.testbench.estimate.fairness import fairness, progress
 from nicbed.testbench.truth.service import (
     Service,
@@ -64,7 +65,7 @@ def test_services_of_a_run():
                (Block.SWITCH, 0, 1, 5, 9, 3), (Block.SWITCH, 0, 2, 55, 59, 3),
                (Block.RECEIVE_DMA, 0, 1, 8, 38, 0), (Block.RECEIVE_DMA, 0, 2, 88, 130, 0),
                (Block.RECEIVE_DMA, 2, 7, 0, 100, 0)),
-        spans, 0, 100 * TICKS, Fraction(2), (1, 0))}
+        spans, 0, 100 * TICKS, Fraction(2), (1, 0), DESIGN)}
     assert found == {("CPU", 0, None): 20, ("CPU", 1, None): 0, ("uplink", 1, None): 6,
                      ("switch port", 0, (0, 3)): 4, ("receive DMA", 0, None): 21}
 

@@ -6,6 +6,7 @@ from fractions import Fraction
 import pytest
 from nicbed.layouts.description import Description
 from nicbed.layouts.trace import TICKS, Activity, Block, Event, Kind
+from nicbed.rtl.nic.design import DESIGN
 from nicbed.testbench.benches import get
 from nicbed.testbench.benches.common.latencies import Latencies, faster_than_light
 from nicbed.testbench.benches.via import logp_report
@@ -107,7 +108,7 @@ def test_half_a_trip():
 def test_legs_add_up_to_the_round_trip():
     machine = Machine()
     run = machine.trips(64)
-    pairs = trips(spans(run["marks"]), run["events"], run["begin"], run["end"])
+    pairs = trips(spans(run["marks"]), run["events"], run["begin"], run["end"], DESIGN)
     assert [pair.total for pair in pairs] == run["trips"]
     half = mean_half(pairs)
     assert half.total * 2 * len(pairs) == sum(run["trips"])
@@ -120,7 +121,7 @@ def test_legs_add_up_to_the_round_trip():
 
 def test_without_events_the_finding_call_ends_the_flight():
     run = Machine().trips(64)
-    half = mean_half(trips(spans(run["marks"]), [], run["begin"], run["end"]))
+    half = mean_half(trips(spans(run["marks"]), [], run["begin"], run["end"], DESIGN))
     assert half.seen == 0 and half.flight == (132 + 2) * TICKS
 
 
@@ -148,7 +149,7 @@ def test_a_variant_beside_the_plain_one(capsys):
     machine = Machine()
     runs = {"same": {size: machine.trips(size) for size in SIZES},
             "fresh": {size: machine.trips(size, extra=40) for size in SIZES}}
-    outcome = files.plain(told.evaluate(runs))
+    outcome = files.plain(told.evaluate(runs, Description()))
     assert outcome["results"]["extra"]["fresh"] == {str(size): 40 for size in SIZES}
     assert all(check["ok"] for check in outcome["checks"]) and len(outcome["checks"]) == 6
     document = as_file(outcome, "buffers")
@@ -164,7 +165,7 @@ def test_a_wrong_leg_is_found():
     told = Latencies("Latency", "n", sizes=True)
     run = Machine().trips(64)
     run["trips"][1] += 1
-    failed = [check for check in told.evaluate({"latency": {64: run}})["checks"]
+    failed = [check for check in told.evaluate({"latency": {64: run}}, Description())["checks"]
               if not check["ok"]]
     assert len(failed) == 1 and "1 of 4 differ" in failed[0]["detail"]
     slow = faster_than_light({"latency": {64: run}}, Fraction(2), lambda size: size)
@@ -189,9 +190,9 @@ def test_an_interrupt_behind_the_finding_call_counts():
     run = Machine().trips(64)
     begin, end = run["begin"], run["end"]
     marks = spans(run["marks"])
-    plain = trips(marks, run["events"], begin, end)
+    plain = trips(marks, run["events"], begin, end, DESIGN)
     stops = [pair.back.end + 1000 for pair in plain]
-    late = trips(marks, run["events"], begin, end, stops)
+    late = trips(marks, run["events"], begin, end, DESIGN, stops)
     assert [pair.total for pair in late] == [pair.total + 1000 for pair in plain]
     assert mean_half(late).turn == mean_half(plain).turn + 500
 
@@ -199,11 +200,11 @@ def test_an_interrupt_behind_the_finding_call_counts():
 def test_a_call_that_waited_begins_when_the_message_has_landed():
     run = Machine().trips(64, count=1)
     marks = spans(run["marks"])
-    [plain] = trips(marks, run["events"], run["begin"], run["end"])
+    [plain] = trips(marks, run["events"], run["begin"], run["end"], DESIGN)
     for span in marks:
         if span.activity == Activity.RECEIVE_COMPLETE:
             span.begin -= 500 * TICKS
-    [waiting] = trips(marks, run["events"], run["begin"], run["end"])
+    [waiting] = trips(marks, run["events"], run["begin"], run["end"], DESIGN)
     assert waiting.total == plain.total
     assert (waiting.out.flight, waiting.out.seen) == (plain.out.flight, 0)
     assert waiting.out.o_r == plain.out.o_r + plain.out.seen
@@ -215,7 +216,7 @@ def lived(steps: list, spare: tuple = (), last: Block = Block.COMPLETION) -> dic
     receiver's), ``spare`` more of them; ``last`` is the block by which they land."""
     run = Machine().trips(64)
     events = [event._replace(block=last) for event in run["events"]]
-    pairs = trips(spans(run["marks"]), events, run["begin"], run["end"])
+    pairs = trips(spans(run["marks"]), events, run["begin"], run["end"], DESIGN)
     for pair in pairs:
         for way, sender in ((pair.out, 0), (pair.back, 1)):
             left = (way.begin + way.o_s) // TICKS
@@ -224,7 +225,7 @@ def lived(steps: list, spare: tuple = (), last: Block = Block.COMPLETION) -> dic
                                            (Block.VI_FETCH, Kind.BEGIN))
                 events.append(Event(left + after, sender ^ receives, block, kind,
                                     0 if queued else way.number, 6))
-    found = via_life(pairs, sorted(events))
+    found = via_life(pairs, sorted(events), DESIGN)
     half = mean_half(pairs)
     assert sum(stage["cycles"] for stage in found) == (half.total - half.turn) / TICKS
     return {stage["stage"]: stage["cycles"] for stage in found}
@@ -259,8 +260,8 @@ def test_the_life_of_a_message_by_the_rings():
 def test_untraced_time_of_a_life_is_a_stage():
     run = Machine().trips(64)
     found = [event for event in run["events"] if event.block != Block.COMPLETION]
-    pairs = trips(spans(run["marks"]), found, run["begin"], run["end"])
-    life = {stage["stage"]: stage["cycles"] for stage in via_life(pairs, found)}
+    pairs = trips(spans(run["marks"]), found, run["begin"], run["end"], DESIGN)
+    life = {stage["stage"]: stage["cycles"] for stage in via_life(pairs, found, DESIGN)}
     assert life["not traced"] == 134 and sum(life.values()) == 20 + 134 + 16
 
 

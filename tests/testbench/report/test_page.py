@@ -132,3 +132,13 @@ def test_a_result_that_lacks_something_is_refused(tmp_path: Path) -> None:
 def test_a_time_line_without_messages_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="nothing was sent"):
         first_messages(line(tmp_path, 0))
+
+
+def test_a_result_of_a_layer_that_is_not_here_is_shown_plainly(tmp_path: Path) -> None:
+    """As of a layer of one's own, which a result has by its name alone."""
+    path = results.rtt(tmp_path)
+    document = json.loads(path.read_text())
+    path.write_text(json.dumps({**document, "layer": "lost_layer"}))
+    found = section(path)
+    assert "no layer is called lost_layer" in found.notes[-1] and not found.plots
+    assert "rtt over lost_layer" in page([path])

@@ -6,6 +6,7 @@ from fractions import Fraction
 import pytest
 from nicbed.layouts.description import Description
 from nicbed.layouts.trace import TICKS
+from nicbed.rtl.nic.design import DESIGN
 from nicbed.testbench.benches import get
 from nicbed.testbench.benches.common import logp_report
 from nicbed.testbench.benches.common.logp_evaluation import evaluate, plain_truth
@@ -71,7 +72,7 @@ def test_the_check_behind_a_message_belongs_to_logps_o_r():
             return super().behind + 13 * TICKS
 
     data = raw(Machine())
-    before, after = (plain_truth(kind.of(data)) for kind in (LogpTruth, Dearer))
+    before, after = (plain_truth(kind.of(data, DESIGN)) for kind in (LogpTruth, Dearer))
     assert after["logp"]["o_r"] == before["logp"]["o_r"] + 13
     assert after["logp"]["L"] == before["logp"]["L"] - 13
     assert after["o_r"] == before["o_r"] and after["L"] == before["L"]
@@ -90,7 +91,7 @@ def test_breakdown_sums_to_the_traced_life():
 def test_a_wrong_trace_fails_a_check():
     data = raw(Machine())
     data["rtt"]["trips"] = [data["rtt"]["trips"][0] + 3]
-    outcome = evaluate(data)
+    outcome = evaluate(data, DESIGN)
     failed = [check["check"] for check in outcome.checks if not check["ok"]]
     assert failed == ["RTT is the sum of its legs"]
     assert "check failed" in checks(outcome.checks)[0]
@@ -101,7 +102,7 @@ def test_a_wrong_estimate_fails_a_check():
     for run in data["curves"]:
         run["issued"] = [ticks + 4 * TICKS * (index + 1) for index, ticks in enumerate(
             run["issued"])]
-    outcome = evaluate(data)
+    outcome = evaluate(data, DESIGN)
     assert "o_s within 2 % of the truth of the first sends" in [
         check["check"] for check in outcome.checks if not check["ok"]]
 

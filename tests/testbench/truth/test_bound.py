@@ -4,6 +4,7 @@ from fractions import Fraction
 
 import pytest
 from nicbed.layouts.trace import TICKS, Activity, Kind, Mark
+from nicbed.rtl.nic.design import DESIGN
 from nicbed.testbench.truth.bound import bound, shares
 from nicbed.testbench.truth.spans import moves, spans
 from nicbed.testbench.truth.steady import departures, window
@@ -16,7 +17,7 @@ def named(machine: Machine):
     found = spans(machine.marks)
     requests = [span.number for span in found if span.activity == Activity.REQUEST_SEND]
     start, stop = window(departures(machine.events, 0, requests))
-    return bound(shares(machine.events, found, start, stop, 0, 1))
+    return bound(shares(machine.events, found, start, stop, 0, 1, DESIGN))
 
 
 @pytest.mark.parametrize(("machine", "block"), [
@@ -52,7 +53,7 @@ def test_a_message_processor_may_be_the_bound():
     assert [(span.activity, span.begin, span.end) for span in spans(marks)] == [
         (Activity.REQUEST_SEND, 0, 20)]
     assert [(span.begin, span.end) for span in moves(marks)] == [(30, 1000)]
-    found = bound(shares([], spans(marks), 0, 1000, 0, 1, moves(marks)))
+    found = bound(shares([], spans(marks), 0, 1000, 0, 1, DESIGN, moves(marks)))
     assert found.block == "message processor" and found.busy == Fraction(97, 100)
 
 
@@ -62,6 +63,6 @@ def test_the_memory_of_several_cpus_may_be_the_bound():
 
     events = [Event(0, 1, Block.MEMORY, Kind.BEGIN, 0, 0),
               Event(98, 1, Block.MEMORY, Kind.END, 0, 0)]
-    found = bound(shares(events, [], 0, 100 * TICKS, 0, 1))
+    found = bound(shares(events, [], 0, 100 * TICKS, 0, 1, DESIGN))
     assert (found.block, float(found.busy)) == ("memory", 0.98)
-    assert "memory" not in [share.block for share in shares([], [], 0, 100 * TICKS, 0, 1)]
+    assert "memory" not in [share.block for share in shares([], [], 0, 100 * TICKS, 0, 1, DESIGN)]

@@ -489,3 +489,51 @@ def test_a_bad_descriptor_is_linked_to_the_last_one(posted):
         await side.receive(side.segment(0, 8))
 
     assert run_pair(first, second, before=before)[0] == [Op.TOUCH] * posted + [Op.PIO_WRITE]
+
+
+def test_next_is_a_completion_with_its_descriptor():
+    """It does what VipCQDone, or VipCQWait, and then VipSendDone do, in the same cycles."""
+    def program(calls):
+        async def program(node):
+            side = await Side(node).open(send_cq=8)
+            vas = [await side.send(side.segment(0, 4)) for _ in range(2)]
+            await rest(side, 5000)
+            begin = side.node.port.cycle
+            found = [await one(side.vipl, side.cqs[0]) for one in calls]
+            assert found[2] == (NOT_DONE, None, None, None)
+            assert found[:2] == [(ERROR, side.vi, False, va) for va in vas]
+            return side.node.port.cycle - begin
+        return program
+
+    async def done(vipl, cq):
+        return await with_descriptor(vipl, await vipl.VipCQDone(cq))
+
+    async def waited(vipl, cq):
+        return await with_descriptor(vipl, await vipl.VipCQWait(cq, None))
+
+    async def with_descriptor(vipl, found):
+        if found[1] is None:
+            return *found, None
+        result, va = await vipl.VipSendDone(found[1])
+        return result, *found[1:], va
+
+    def look(vipl, cq):
+        return vipl.next(cq, wait=False)
+
+    def wait(vipl, cq):
+        return vipl.next(cq, wait=True)
+
+    one, other = (run(program(calls), None)[0]
+                  for calls in ((done, waited, done), (look, wait, look)))
+    assert one == other > 0
+
+
+def test_the_channel_of_mpi_takes_calls_alone():
+    """Nothing of Vipl but what it offers: no call of its own made of their parts."""
+    from pathlib import Path
+
+    from nicbed.host.mpi.channels import via
+
+    text = Path(via.__file__).read_text()
+    assert not [part for part in ("completing", "completion_queues", "vipl.kernel", "cq_check",
+                                  "begin_check", ".checked(", ".spun(") if part in text]
