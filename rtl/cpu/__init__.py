@@ -2,6 +2,7 @@
 
 In the order in which to read:
 
+- :mod:`.port_shape`: The structure of a host port: what of a description its netlist depends on
 - :mod:`.port_members`: The ports and parameters of a host port
 - :mod:`.host_port`: The host port: executes what a host program spends time on
 - :mod:`.execution`: Blocks and signals that the parts of a host port's control share while it

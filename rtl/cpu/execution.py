@@ -26,20 +26,21 @@ class Execution:
                  cache: TagCache | CoherentCache) -> None:
         self.module = m = Module()
         self.port = port
+        self.shape = shape = port.shape
         m.submodules.posted = self.posted = posted
         m.submodules.cache = self.cache = cache
         self.accessed = cache.done  # an access to the cache ends
-        self.line_bits = ceil_log2(port.line_bytes)
-        m.submodules.kept = self.kept = KeptWords(source=port.source, peers=port.peers,
-                                                  line_bytes=port.line_bytes)
-        self.swap: CompareAndSwap | OwnedSwap = (OwnedSwap() if port.owned_swaps
+        self.line_bits = ceil_log2(shape.line_bytes)
+        m.submodules.kept = self.kept = KeptWords(source=port.source, peers=shape.peers,
+                                                  line_bytes=shape.line_bytes)
+        self.swap: CompareAndSwap | OwnedSwap = (OwnedSwap() if shape.owned_swaps
                                                  else CompareAndSwap())
         m.submodules.swap = self.swap
         m.submodules.irq = self.irq = IrqDelay()
         self.blocks: BlockBuffer | None = None
-        if port.block_stores:
+        if shape.block_stores:
             m.submodules.blocks = self.blocks = BlockBuffer(
-                line_bytes=port.line_bytes, beat_bytes=port.beat_bytes)
+                line_bytes=shape.line_bytes, beat_bytes=shape.beat_bytes)
         self.host = port.host
         self.entry = port.host.entry
 
@@ -81,7 +82,7 @@ class Execution:
         self.quiet = Signal()       # no posted write or interrupt is on its way through the port
         self.owns = Signal()
         # An access to the cache, if no block store holds it back.
-        self.accesses = Signal() if port.block_stores else cache.valid
+        self.accesses = Signal() if shape.block_stores else cache.valid
 
     def flag(self, flag: Flag) -> Value:
         """Tells whether the entry has the flag."""

@@ -84,9 +84,9 @@ class Executor(Execution):
         ]
         if isinstance(self.swap, OwnedSwap):
             m.d.comb += self.swap.timing.eq(port.timing)
-        if port.peers:
+        if self.shape.peers:
             self._connect_peers(m)
-        if port.coherent:
+        if self.shape.coherent:
             m.d.comb += [port.taken.valid.eq(self.cache.taken.valid),
                          port.taken.address.eq(self.cache.taken.address)]
             with m.If(self.swap.done & self.swap.memory.write.valid):
@@ -139,7 +139,7 @@ class Executor(Execution):
         m.d.comb += [
             inner.valid.eq(cache.valid),
             inner.address.eq(cache.address),
-            inner.load.eq(~cache.store & (~cache.flush if self.port.flushes else 1)),
+            inner.load.eq(~cache.store & (~cache.flush if self.shape.flushes else 1)),
             inner.fetch.eq(cache.fetch),
             inner.hit.eq(cache.hit),
             inner.done.eq(cache.done),
@@ -150,13 +150,13 @@ class Executor(Execution):
     def _connect_nics(self, m: Module) -> None:
         """The NICs' buses: the oldest beat goes to that of its NIC."""
         port, posted = self.port, self.posted.o
-        if port.nics == 1:
+        if self.shape.nics == 1:
             wiring.connect(m, posted, wiring.flipped(port.pio.beat))
             self.pio_done, self.pio_data = port.pio.done, port.pio.data
             return
         self.pio_done, self.pio_data = Signal(), Signal(64)
         m.d.comb += self.pio_done.eq(Cat(pio.done for pio in port.pio).any())
-        last = port.nics - 1
+        last = self.shape.nics - 1
         with m.Switch(posted.payload.nic):
             for number, pio in enumerate(port.pio):
                 with m.Case(number) if number < last else m.Default():
@@ -261,7 +261,7 @@ class Executor(Execution):
     def _post(self, m: Module) -> None:
         """The entries that go into the posted-write buffer."""
         entry, beat = self.entry, self.posted.i.payload
-        if self.port.nics > 1:
+        if self.shape.nics > 1:
             m.d.comb += beat.nic.eq(entry.address[PIO_ADDRESS_BITS:])
             beat = beat.beat
         with m.If(self.posted.i.valid):
@@ -308,7 +308,7 @@ class Executor(Execution):
             self.finishes.eq(self.swap.done),
             self.result.eq(self.swap.old),
         ]
-        if self.port.owned_swaps:
+        if self.shape.owned_swaps:
             m.d.comb += [
                 self.accesses.eq(~self.owns),
                 self.cache.address.eq(self.entry.address),
@@ -335,9 +335,9 @@ class Executor(Execution):
             self.kept.line.eq(self.cache.address),
             self.finishes.eq(self.accessed & (further == 0)),
         ]
-        if self.port.block_stores:
+        if self.shape.block_stores:
             m.d.comb += self.cache.block.eq(self.cache.store & self.flag(Flag.BLOCK))
-        if self.port.flushes:
+        if self.shape.flushes:
             m.d.comb += self.cache.flush.eq(~self.cache.store & self.flag(Flag.FLUSH))
         m.d.sync += [self.touching.eq(1), at.eq(line + self.accessed),
                      left.eq(further - self.accessed)]
@@ -375,7 +375,7 @@ class Executor(Execution):
                                               self.fraction))),
                 host.answer.data.eq(self.result),
             ]
-            if self.port.flushes:
+            if self.shape.flushes:
                 self._tell_fault(m)
         with m.If(self.begins):
             m.d.sync += self.running.eq(1)

@@ -17,8 +17,9 @@ class HostPort(PortMembers):
 
     A block is given by flipping ``host.go``; an operation begins in the cycle in which the last one
     was answered, or in the first cycle with the block given. So a program takes the same cycles in
-    blocks of any size. Cycles of an operation, where nobody else uses the bus and memory, after W
-    whole cycles of ``work`` (the port's fraction added; the rest is the new fraction):
+    blocks of any size. Options in this text are those of its :class:`PortShape`. Cycles of an
+    operation, where nobody else uses the bus and memory, after W whole cycles of ``work`` (the
+    port's fraction added; the rest is the new fraction):
 
     ========================  ==============================================================
     DELAY                     max(W, 1); an interrupt seen ends an interruptible one early, and the
@@ -68,43 +69,16 @@ class HostPort(PortMembers):
 
     A word that a poll read is kept, one a watch number, until a snoop, a TOUCH that stores or a CAS
     of its line, on this CPU or, in its last cycle, on another. What a program of another CPU stored
-    is in memory when its TOUCH has ended. Posted writes drain while the port runs on. Reset:
-    waiting for a block, with the tags invalid and the buffer empty; the level of ``host.go`` in
-    reset is the one to be flipped.
+    is in memory when its TOUCH has ended. Posted writes drain while the port runs on; to several
+    NICs, through the one buffer in program order. Reset: waiting for a block, with the tags invalid
+    and the buffer empty; the level of ``host.go`` in reset is the one to be flipped.
 
     Parameters
     ----------
-    posted_writes : :class:`int`
-        Depth of the posted-write buffer in beats, 2 or more.
-    cache_lines : :class:`int`
-        Lines of the tag cache: a power of two, 2 or more. With ``l2_lines`` those of its first
-        level.
+    shape : :class:`PortShape`
+        Its structure.
     source : :class:`int`
         This CPU's number among the memory controller's initiators, 0 to 15.
-    line_bytes : :class:`int`
-        Bytes of a line.
-    peers : :class:`int`
-        Other CPUs of the node. With any, the cache is a :class:`CoherentCache`.
-    nics : :class:`int`
-        NICs of the node, each on a bus of its own. Posted writes to all of them go through the one
-        buffer, in program order.
-    coherent : :class:`bool`
-        Whether the NIC is on the memory bus: stores take their lines from it (:class:`TagCache`,
-        :class:`CoherentCache`).
-    owned_swaps : :class:`bool`
-        Whether a CAS is done in the cache, on a line that it takes as a store does. Always with
-        ``peers``; else not with ``coherent``.
-    block_stores : :class:`bool`
-        Whether there are block stores. Not with ``coherent``.
-    beat_bytes : :class:`int`
-        Bytes of a line that a beat of the memory port has.
-    flushes : :class:`bool`
-        Whether the bus is not coherent. Not with ``peers``, ``coherent`` or ``block_stores``.
-    l2_lines : :class:`int`
-        Lines of the second level, which then is the cache that others know of; 0 if there is one
-        level.
-    l2_hit : :class:`int`
-        With ``l2_lines``, cycles of a load that finds its line in the second level alone.
 
     Members
     -------
@@ -132,9 +106,11 @@ class HostPort(PortMembers):
 
     Raises
     ------
+    TypeError
+        ``shape`` is not a :class:`PortShape`.
     TypeError, ValueError
         As :class:`PostedBuffer`, :class:`TagCache`, :class:`CoherentCache` and :class:`InnerCache`
-        do; and if ``coherent`` is wanted with ``owned_swaps`` or ``block_stores``.
+        do, for the sizes in ``shape``.
     """
 
     def elaborate(self, platform: object) -> Module:
@@ -144,9 +120,10 @@ class HostPort(PortMembers):
 def join_ports(m: Module, ports: Sequence[HostPort]) -> None:
     """Join the host ports of a node with several CPUs by an :class:`AddressBus`, and tell each
     what the others store."""
-    m.submodules.address_bus = bus = AddressBus(caches=len(ports), line_bytes=ports[0].line_bytes,
-                                                block_stores=ports[0].block_stores)
-    if ports[0].block_stores:
+    shape = ports[0].shape
+    m.submodules.address_bus = bus = AddressBus(caches=len(ports), line_bytes=shape.line_bytes,
+                                                block_stores=shape.block_stores)
+    if shape.block_stores:
         for port, posted in zip(ports, bus.posted, strict=True):
             m.d.comb += posted.eq(port.posted)
     for port, cache in zip(ports, bus.cache, strict=True):

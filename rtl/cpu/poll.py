@@ -35,7 +35,7 @@ def check(x: Execution, m: Module) -> None:
     with m.Else():
         # A kept word of a line that is in the cache needs no memory.
         m.d.comb += [x.accesses.eq(1), checked.eq(x.accessed),
-                     x.cache.fetch.eq(1 if x.port.flushes else ~x.kept.held),
+                     x.cache.fetch.eq(1 if x.shape.flushes else ~x.kept.held),
                      x.cache.address.eq(entry.address)]
         with m.If(x.cache.reads):
             m.d.comb += [word.eq(x.cache.word), x.kept.store.eq(x.cache.done & ~x.cache.stale)]

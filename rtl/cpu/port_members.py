@@ -3,7 +3,7 @@
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
-from ...layouts.operations import BLOCK, BURST, CACHE_LINE
+from ...layouts.operations import BLOCK, BURST
 from ...layouts.packet import TRACE_BITS
 from ..bus.burst import Burst
 from ..bus.bus import PioInitiator
@@ -15,6 +15,7 @@ from .address_bus import CoherencePort, Stored
 from .block_buffer import PostedLine
 from .coherent_cache import CoherentCache
 from .inner_cache import InnerCache
+from .port_shape import PortShape
 from .tag_cache import TagCache
 
 __all__ = ["AnswerLayout", "EntryLayout", "HostSide", "PHASE_BITS", "PortMembers", "SpinSide"]
@@ -105,37 +106,27 @@ class PortMembers(wiring.Component):
         The first of two levels; None if there is one.
     """
 
-    def __init__(self, *, posted_writes: int, cache_lines: int, source: int = 0,
-                 line_bytes: int = CACHE_LINE, peers: int = 0, coherent: bool = False,
-                 nics: int = 1, owned_swaps: bool = False, block_stores: bool = False,
-                 beat_bytes: int = 8, flushes: bool = False, l2_lines: int = 0,
-                 l2_hit: int = 2) -> None:
-        if flushes and peers:
-            raise ValueError("a bus that is not coherent is that of one CPU")
-        if owned_swaps and coherent:
-            raise ValueError("a NIC on the memory bus is not told of a CAS in the cache")
-        self._owned_swaps = owned_swaps or peers > 0
-        self.posted_buffer = PostedBuffer(depth=posted_writes,
-                                          shape=NicBeat if nics > 1 else PioBeat)
-        self._nics = nics
+    def __init__(self, *, shape: PortShape, source: int = 0) -> None:
+        if not isinstance(shape, PortShape):
+            raise TypeError(f"shape must be a PortShape, not {shape!r}")
+        self._shape = shape
         self._source = source
-        self._peers = peers
-        self._coherent = coherent
-        self._block_stores = block_stores
-        self._flushes = flushes
-        self.inner = InnerCache(lines=cache_lines, outer_lines=l2_lines, cycles=l2_hit,
-                                line_bytes=line_bytes) if l2_lines else None
-        lines, inner = l2_lines or cache_lines, l2_lines > 0
+        self.posted_buffer = PostedBuffer(depth=shape.posted_writes,
+                                          shape=NicBeat if shape.nics > 1 else PioBeat)
+        self.inner = InnerCache(lines=shape.cache_lines, outer_lines=shape.l2_lines,
+                                cycles=shape.l2_hit,
+                                line_bytes=shape.line_bytes) if shape.l2_lines else None
+        lines, inner = shape.l2_lines or shape.cache_lines, shape.l2_lines > 0
         self.cache = (
-            CoherentCache(lines=lines, peers=peers, line_bytes=line_bytes,
-                          block_stores=block_stores, beat_bytes=beat_bytes, coherent=coherent,
-                          inner=inner) if peers else
-            TagCache(lines=lines, source=source, line_bytes=line_bytes, coherent=coherent,
-                     block_stores=block_stores, beat_bytes=beat_bytes, flushes=flushes,
-                     inner=inner))
+            CoherentCache(lines=lines, peers=shape.peers, line_bytes=shape.line_bytes,
+                          block_stores=shape.block_stores, beat_bytes=shape.beat_bytes,
+                          coherent=shape.coherent, inner=inner) if shape.peers else
+            TagCache(lines=lines, source=source, line_bytes=shape.line_bytes,
+                     coherent=shape.coherent, block_stores=shape.block_stores,
+                     beat_bytes=shape.beat_bytes, flushes=shape.flushes, inner=inner))
         super().__init__({
             "host": In(HostSide),
-            "pio": Out(PioInitiator) if nics == 1 else Out(PioInitiator).array(nics),
+            "pio": Out(PioInitiator) if shape.nics == 1 else Out(PioInitiator).array(shape.nics),
             "memory": Out(Burst()),
             "lock": Out(1),
             "snoop": In(Snoop),
@@ -144,66 +135,17 @@ class PortMembers(wiring.Component):
             "now": In(32),
             "timing": In(Timing),
             **({"bus": Out(CoherencePort), "stored": Out(Stored),
-                "news": In(Stored).array(peers)} if peers else {}),
-            **({"block_memory": Out(Burst()), "posted": Out(PostedLine)} if block_stores else {}),
+                "news": In(Stored).array(shape.peers)} if shape.peers else {}),
+            **({"block_memory": Out(Burst()), "posted": Out(PostedLine)}
+               if shape.block_stores else {}),
         })
 
     @property
-    def posted_writes(self) -> int:
-        """Depth of the posted-write buffer in beats."""
-        return self.posted_buffer.depth
-
-    @property
-    def cache_lines(self) -> int:
-        """Lines of the tag cache, of its first level if there are two."""
-        return self.cache.lines if self.inner is None else self.inner.lines
-
-    @property
-    def l2_lines(self) -> int:
-        """Lines of the second level, or 0."""
-        return 0 if self.inner is None else self.inner.outer_lines
+    def shape(self) -> PortShape:
+        """Its structure."""
+        return self._shape
 
     @property
     def source(self) -> int:
         """Number among the memory controller's initiators."""
         return self._source
-
-    @property
-    def line_bytes(self) -> int:
-        """Bytes of a line."""
-        return self.cache.line_bytes
-
-    @property
-    def beat_bytes(self) -> int:
-        """Bytes of a line that a beat of the memory port has."""
-        return self.cache.beat_bytes
-
-    @property
-    def peers(self) -> int:
-        """Other CPUs of the node."""
-        return self._peers
-
-    @property
-    def owned_swaps(self) -> bool:
-        """Tells whether a CAS is done in the cache."""
-        return self._owned_swaps
-
-    @property
-    def block_stores(self) -> bool:
-        """Tells whether there are block stores."""
-        return self._block_stores
-
-    @property
-    def flushes(self) -> bool:
-        """Tells whether the bus is not coherent."""
-        return self._flushes
-
-    @property
-    def nics(self) -> int:
-        """NICs of the node."""
-        return self._nics
-
-    @property
-    def coherent(self) -> bool:
-        """Tells whether the NIC is on the memory bus."""
-        return self._coherent

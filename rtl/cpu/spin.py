@@ -13,7 +13,7 @@ def spin(x: Execution, m: Module) -> None:
     """The port's part, after all others: a leap goes before what a check does."""
     side, now, work = x.host.spin, x.port.now, x.entry.work
     moved = x.port.snoop.valid
-    if x.port.peers:
+    if x.shape.peers:
         # Another CPU's store ends, or its cache takes the line beforehand.
         moved |= x.port.bus.commits | Cat(news.valid for news in x.port.news).any()
     with m.If(x.finishes | moved):

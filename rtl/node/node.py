@@ -26,6 +26,7 @@ from ..bus.bus import Bus
 from ..bus.memory import MemoryController, MemoryPort
 from ..cpu.host_port import HostPort, join_ports
 from ..cpu.port_members import HostSide
+from ..cpu.port_shape import PortShape
 from ..parts.timing import Timing, own_timing, whole_timing
 from ..parts.trace_sink import TRACES, TracePort, TraceSink, expose
 from .dma_adapter import DmaAdapter
@@ -178,10 +179,10 @@ class Node(wiring.Component):
         for number, (nic, bus) in enumerate(zip(nics, buses, strict=True)):
             m.submodules[f"nic_{number}"] = rest(nic)
             m.submodules[f"bus_{number}"] = rest(bus)
-        block_stores = description.cpu.copy_by == "block"
+        shape = PortShape.of(description, self._cpus)
         controller = MemoryController(initiators=len(buses) + self._cpus, traced=self._cpus > 1,
                                       words=description.memory.bytes // 8,
-                                      writers=self._cpus if block_stores else 0)
+                                      writers=self._cpus if shape.block_stores else 0)
         m.submodules.controller = rest(controller)
 
         connect(m, controller.port, flipped(self.memory))
@@ -216,18 +217,9 @@ class Node(wiring.Component):
             with m.If(nic.processor.crashed):
                 m.d.comb += self.crash.eq(nic.processor.crash)
 
-        peers = self._cpus - 1
-        coherent = description.nic.attachment == "memory_bus"
-        ports = [HostPort(posted_writes=description.bus.posted_writes,
-                          cache_lines=description.cpu.cache_lines, source=len(buses) + number,
-                          peers=peers, line_bytes=description.cpu.line_bytes, nics=len(nics),
-                          coherent=coherent,
-                          owned_swaps=description.cpu.cas_place == "cache",
-                          block_stores=block_stores, beat_bytes=description.memory.width,
-                          flushes=not description.bus.coherent,
-                          l2_lines=description.cpu.l2_lines, l2_hit=description.cpu.l2_hit)
+        ports = [HostPort(shape=shape, source=len(buses) + number)
                  for number in range(self._cpus)]
-        if peers:
+        if shape.peers:
             join_ports(m, ports)
         for number, (cpu, port) in enumerate(zip(self.cpu, ports, strict=True)):
             m.submodules[f"port_{number}"] = port
@@ -241,15 +233,15 @@ class Node(wiring.Component):
                 port.now.eq(now),
                 port.timing.eq(timing),
             ]
-            if block_stores:
+            if shape.block_stores:
                 writer = len(buses) + self._cpus + number
                 connect(m, port.block_memory, controller.burst[writer])
                 m.d.comb += controller.lock[writer].eq(0)
-            if peers:
+            if shape.peers:
                 with m.If(controller.snoop.source >= len(buses)):
                     m.d.comb += port.snoop.valid.eq(0)
             connect(m, flipped(cpu), port.host)
-            if coherent:
+            if shape.coherent:
                 m.d.comb += [value for nic in nics for value in (
                     nic.taken[number].valid.eq(port.taken.valid),
                     nic.taken[number].address.eq(port.taken.address))]

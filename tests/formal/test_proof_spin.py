@@ -12,6 +12,7 @@ from amaranth.lib import wiring
 from nicbed.layouts.operations import Op
 from nicbed.rtl.cpu.executor import Executor
 from nicbed.rtl.cpu.host_port import HostPort
+from nicbed.rtl.cpu.port_shape import PortShape
 from nicbed.rtl.cpu.state import State
 
 from tests.formal.prover import Refuted, needs_prover, prove
@@ -27,7 +28,7 @@ class Spinning(wiring.Elaboratable):
     def __init__(self, late: int = 0, step: int = 256, l2_lines: int = 0) -> None:
         self.late = late
         self.step = step
-        self.port = HostPort(posted_writes=2, cache_lines=2, l2_lines=l2_lines)
+        self.port = HostPort(shape=PortShape(posted_writes=2, cache_lines=2, l2_lines=l2_lines))
         self.work = Signal(32)
         host = self.port.host
         self.ports = [self.work, host.go, host.count, host.spin.leaps, host.spin.to,

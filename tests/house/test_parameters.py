@@ -10,7 +10,6 @@ MOST = 8
 _MPI = "the arguments of MPI's own call, in its order"
 _GM = "the arguments of GM's own call, in its order"
 _SIGNALS = "the signals of one state machine, until it is cut into components"
-_SHAPE = "the structure knobs one by one, until a port's shape is an object"
 _PACKET = "the fields of one packet, given once, where it is made; on the path of messages"
 _TRAP = "parts of the kernel's VIA that name each other, until they share a context"
 _FIELDS = "the fields of what is made, each given by name, in one place"
@@ -20,7 +19,6 @@ WAIVED = {
     "send_dma: SendDma._bus": _SIGNALS,
     "send_dma: SendDma._packets": _SIGNALS,
     "tag_cache: TagCache._access": _SIGNALS,
-    "port_members: PortMembers.__init__": _SHAPE,
     "packets: Packets.launch": _PACKET,
     "queues: complete": "the fields of one completion, given once, where it is made",
     "requests: Send.__init__": _PACKET,

@@ -17,6 +17,7 @@ from nicbed.rtl.bus.pio import PioTarget
 from nicbed.rtl.bus.watch import LineTaken
 from nicbed.rtl.cpu.host_port import HostPort
 from nicbed.rtl.cpu.mailbox import Mailbox
+from nicbed.rtl.cpu.port_shape import PortShape
 from nicbed.rtl.parts.timing_registers import TimingRegisters
 from nicbed.rtl.timekeeper import Timekeeper
 
@@ -29,19 +30,12 @@ WORDS = 1024
 
 
 class PortSystem(wiring.Component):
-    """Everything of a node but the NIC, which the bench plays. ``levels``: ``l2_lines`` and
-    ``l2_hit`` of the port."""
+    """Everything of a node but the NIC, which the bench plays. ``shape``: fields of the port's
+    :class:`PortShape`, in place of 16 posted writes and 16 lines."""
 
-    def __init__(self, *, posted_writes: int = 16, cache_lines: int = 16,
-                 coherent: bool = False, pio_width: int = 8, owned_swaps: bool = False,
-                 block_stores: bool = False, **levels: Any) -> None:
-        self._levels = levels
-        self._block_stores = block_stores
-        self._owned_swaps = owned_swaps
+    def __init__(self, *, pio_width: int = 8, **shape: Any) -> None:
         self._pio_width = pio_width
-        self._coherent = coherent
-        self._posted_writes = posted_writes
-        self._cache_lines = cache_lines
+        self._shape = PortShape(**{"posted_writes": 16, "cache_lines": 16, **shape})
         super().__init__({
             "cfg_we": In(1), "cfg_index": In(8), "cfg_data": In(32),
             "skip_enable": In(1), "limit": In(64), "calm": In(1),
@@ -59,20 +53,16 @@ class PortSystem(wiring.Component):
         m.submodules.box = box = Mailbox()
         m.submodules.bus = bus = Bus(ports=1, engines=1, pio_width=self._pio_width)
         m.submodules.controller = controller = MemoryController(
-            initiators=2, words=WORDS, writers=int(self._block_stores))
+            initiators=2, words=WORDS, writers=int(self._shape.block_stores))
         m.submodules.memory = memory = HostMemory(words=WORDS, kind="array")
-        m.submodules.port = port = HostPort(posted_writes=self._posted_writes,
-                                            cache_lines=self._cache_lines, source=1,
-                                            coherent=self._coherent,
-                                            owned_swaps=self._owned_swaps,
-                                            block_stores=self._block_stores, **self._levels)
+        m.submodules.port = port = HostPort(shape=self._shape, source=1)
         host = port.host
         connect(m, port.pio, bus.port[0])
         connect(m, port.taken, flipped(self.taken))
         connect(m, flipped(self.engine), bus.engine[0])
         connect(m, bus.memory, controller.burst[0])
         connect(m, port.memory, controller.burst[1])
-        if self._block_stores:
+        if self._shape.block_stores:
             connect(m, port.block_memory, controller.burst[2])
         connect(m, controller.port, memory.port)
         connect(m, bus.pio, flipped(self.pio))

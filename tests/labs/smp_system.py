@@ -16,6 +16,7 @@ from nicbed.rtl.bus.memory import MemoryController, MemoryPort
 from nicbed.rtl.bus.pio import PioTarget
 from nicbed.rtl.cpu.host_port import HostPort, join_ports
 from nicbed.rtl.cpu.mailbox import Mailbox
+from nicbed.rtl.cpu.port_shape import PortShape
 from nicbed.rtl.parts.timing_registers import TimingRegisters
 from nicbed.rtl.timekeeper import Timekeeper
 
@@ -31,17 +32,13 @@ Program = Generator[list[bytes], list[Answer], None]
 
 
 class SmpSystem(wiring.Component):
-    """Everything of a node but its NIC and its memory. ``levels``: ``l2_lines`` and ``l2_hit`` of
-    its ports."""
+    """Everything of a node but its NIC and its memory. ``shape``: fields of its ports'
+    :class:`PortShape`, in place of 4 posted writes and 4 lines."""
 
-    def __init__(self, *, cpus: int, cache_lines: int = 4, line_bytes: int = 32,
-                 block_stores: bool = False, beat_bytes: int = 8, **levels: Any) -> None:
+    def __init__(self, *, cpus: int, **shape: Any) -> None:
         self._cpus = cpus
-        self._levels = levels
-        self._beat_bytes = beat_bytes
-        self._block_stores = block_stores
-        self._cache_lines = cache_lines
-        self._line_bytes = line_bytes
+        self._shape = PortShape(**{"posted_writes": 4, "cache_lines": 4, "peers": cpus - 1,
+                                   **shape})
         super().__init__({
             "cfg_we": In(1), "cfg_index": In(8), "cfg_data": In(32),
             "stall": Out(1), "cycle": Out(64), "waiting": Out(cpus), "go": In(cpus),
@@ -58,7 +55,7 @@ class SmpSystem(wiring.Component):
         m.submodules.keeper = keeper = Timekeeper(ports=cpus)
         m.submodules.bus = bus = Bus(ports=cpus, engines=1)
         m.submodules.controller = controller = MemoryController(
-            initiators=1 + cpus, words=WORDS, writers=cpus if self._block_stores else 0)
+            initiators=1 + cpus, words=WORDS, writers=cpus if self._shape.block_stores else 0)
         connect(m, flipped(self.engine), bus.engine[0])
         connect(m, bus.memory, controller.burst[0])
         connect(m, controller.port, flipped(self.memory))
@@ -69,11 +66,7 @@ class SmpSystem(wiring.Component):
             controller.timing.eq(registers.timing),
             self.stall.eq(keeper.stall), self.cycle.eq(keeper.cycle),
         ]
-        ports = [HostPort(posted_writes=4, cache_lines=self._cache_lines, source=1 + number,
-                          line_bytes=self._line_bytes, peers=cpus - 1,
-                          block_stores=self._block_stores, beat_bytes=self._beat_bytes,
-                          **self._levels)
-                 for number in range(cpus)]
+        ports = [HostPort(shape=self._shape, source=1 + number) for number in range(cpus)]
         join_ports(m, ports)
         for number, port in enumerate(ports):
             m.submodules[f"port_{number}"] = port
@@ -81,7 +74,7 @@ class SmpSystem(wiring.Component):
             host = port.host
             connect(m, port.pio, bus.port[number])
             connect(m, port.memory, controller.burst[1 + number])
-            if self._block_stores:
+            if self._shape.block_stores:
                 connect(m, port.block_memory, controller.burst[1 + cpus + number])
             m.d.comb += [
                 port.timing.eq(registers.timing), controller.lock[1 + number].eq(port.lock),

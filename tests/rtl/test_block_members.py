@@ -13,6 +13,7 @@ from nicbed.rtl.bus.watch import Watch
 from nicbed.rtl.cpu.compare_and_swap import CompareAndSwap
 from nicbed.rtl.cpu.host_port import HostPort
 from nicbed.rtl.cpu.kept_words import KeptWords
+from nicbed.rtl.cpu.port_shape import PortShape
 from nicbed.rtl.cpu.tag_cache import TagCache
 from nicbed.rtl.nic.fifos.lane_merge import LaneMerge
 from nicbed.rtl.nic.fifos.receive_fifo import ReceiveFifo
@@ -99,7 +100,8 @@ BLOCKS: dict[str, Callable[[], wiring.Component]] = {
     "line ring": lambda: LineRing(ring=4),
     "receive dma": lambda: ReceiveDma(ring=4, slot_bytes=128),
     "watch": Watch,
-    "host port": lambda: HostPort(posted_writes=4, cache_lines=4, coherent=True),
+    "host port": lambda: HostPort(shape=PortShape(posted_writes=4, cache_lines=4,
+                                                   coherent=True)),
     "tag cache": lambda: TagCache(lines=4, coherent=True),
     "kept words": KeptWords,
     "compare and swap": CompareAndSwap,

@@ -7,7 +7,6 @@ import cocotb
 import pytest
 from nicbed.layouts.operations import Flag, Op
 from nicbed.rtl.cpu.block_buffer import BlockBuffer
-from nicbed.rtl.cpu.host_port import HostPort
 
 from tests.labs.bench import run_bench
 from tests.labs.port_system import Driver, Engine, PortSystem, entry
@@ -88,10 +87,7 @@ def test_cycles(testcase: str) -> None:
 def test_refuses() -> None:
     with pytest.raises(ValueError, match="line_bytes must be a power of two, at least 16, not 8"):
         BlockBuffer(line_bytes=8)
-    with pytest.raises(ValueError, match="is not told of block stores"):
-        HostPort(posted_writes=2, cache_lines=16, coherent=True, block_stores=True)
 
 
 def test_parameters_are_readable() -> None:
     assert BlockBuffer(line_bytes=64).line_bytes == 64
-    assert HostPort(posted_writes=2, cache_lines=16, block_stores=True).block_stores

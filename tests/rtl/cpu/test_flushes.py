@@ -10,7 +10,6 @@ from cocotb.triggers import FallingEdge, ReadOnly
 from nicbed.layouts.operations import Forgotten
 from nicbed.rtl.bus.burst import BurstRequest
 from nicbed.rtl.bus.memory import Snoop
-from nicbed.rtl.cpu.host_port import HostPort
 from nicbed.rtl.cpu.tag_cache import Fault, TagCache
 
 from tests.labs.bench import pack, parameters, reset_and_clock, run_bench, seed, unpack
@@ -166,8 +165,6 @@ def test_cycles() -> None:
 @pytest.mark.parametrize("make, text", [
     (lambda: TagCache(lines=8, flushes=True, coherent=True), "no block stores, and no NIC"),
     (lambda: TagCache(lines=8, flushes=True, block_stores=True), "no block stores, and no NIC"),
-    (lambda: HostPort(posted_writes=4, cache_lines=8, peers=1, flushes=True),
-     "a bus that is not coherent is that of one CPU"),
 ])
 def test_errors(make: Any, text: str) -> None:
     with pytest.raises(ValueError, match=text):

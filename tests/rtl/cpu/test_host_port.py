@@ -10,6 +10,7 @@ import pytest
 from nicbed.layouts.operations import NIC_BASE, Answer, Flag, Op, Status
 from nicbed.layouts.rate import fixed_point
 from nicbed.rtl.cpu.host_port import HostPort
+from nicbed.rtl.cpu.port_shape import PortShape
 
 from tests.labs.bench import cycles, parameters, reset_and_clock, run_bench, seed
 from tests.labs.port_system import Driver, Engine, PortSystem, entry
@@ -458,7 +459,7 @@ async def swaps_in_the_cache(dut: Any) -> None:
 
 @pytest.mark.parametrize("testcase", ["swaps_in_the_cache", "swaps_atomically"])
 def test_owned_swaps(testcase: str) -> None:
-    run_bench(PortSystem(owned_swaps=True), __file__, testcase=testcase)
+    run_bench(PortSystem(cas_in_cache=True), __file__, testcase=testcase)
 
 
 MANY = more(True, id="many")
@@ -487,15 +488,25 @@ def test_same_in_blocks(posted_writes: int, cache_lines: int, many: bool) -> Non
               testcase="is_the_same_in_blocks_of_any_size", turns=4 if many else 1)
 
 
+def port(source: int = 0, **shape: Any) -> HostPort:
+    return HostPort(shape=PortShape(**{"posted_writes": 2, "cache_lines": 16, **shape}),
+                    source=source)
+
+
 def test_refuses_bad_parameters() -> None:
     with pytest.raises(ValueError, match="depth must be at least 2, not 1"):
-        HostPort(posted_writes=1, cache_lines=16)
+        port(posted_writes=1)
     with pytest.raises(ValueError, match="lines must be a power of two, at least 2, not 12"):
-        HostPort(posted_writes=2, cache_lines=12)
+        port(cache_lines=12)
     with pytest.raises(TypeError, match="depth must be an integer, not 2.0"):
-        HostPort(posted_writes=2.0, cache_lines=16)  # type: ignore[arg-type]
+        port(posted_writes=2.0)
     with pytest.raises(ValueError, match="source must be 0 to 15, not 16"):
-        HostPort(posted_writes=2, cache_lines=16, source=16)
-    with pytest.raises(ValueError, match="a NIC on the memory bus is not told of a CAS in the "
-                                         "cache"):
-        HostPort(posted_writes=2, cache_lines=16, coherent=True, owned_swaps=True)
+        port(source=16)
+    with pytest.raises(TypeError, match="shape must be a PortShape, not 16"):
+        HostPort(shape=16)  # type: ignore[arg-type]
+
+
+def test_its_shape_and_number_are_readable() -> None:
+    shape = PortShape(posted_writes=2, cache_lines=16)
+    made = HostPort(shape=shape, source=3)
+    assert made.shape is shape and made.source == 3

@@ -7,6 +7,7 @@ import pytest
 from nicbed.layouts.description import Description
 from nicbed.layouts.trace import PORT_SHIFT, Block, Event
 from nicbed.rtl.cpu.host_port import HostPort
+from nicbed.rtl.cpu.port_shape import PortShape
 from nicbed.rtl.node.node import Node
 from nicbed.testbench.backends.session import run_job
 
@@ -24,8 +25,8 @@ def test_a_node_of_one_nic_has_the_ports_of_one_of_several() -> None:
     assert {*one.signature.members} == {*three.signature.members}
     assert (len(one.link), len(three.link)) == (1, 3)
     assert len(one.cpus) == len(three.cpus) == 4
-    port = HostPort(posted_writes=4, cache_lines=4, nics=3)
-    assert port.nics == len(port.pio) == 3
+    port = HostPort(shape=PortShape(posted_writes=4, cache_lines=4, nics=3))
+    assert len(port.pio) == 3
 
 
 def reads(nics: list[int]) -> list[tuple[int, list[int]]]:
