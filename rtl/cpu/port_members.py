@@ -13,6 +13,7 @@ from ..bus.watch import LineTaken
 from ..parts.timing import Timing
 from .address_bus import CoherencePort, Stored
 from .block_buffer import PostedLine
+from .cache_shape import CacheShape
 from .coherent_cache import CoherentCache
 from .inner_cache import InnerCache
 from .tag_cache import TagCache
@@ -110,8 +111,6 @@ class PortMembers(wiring.Component):
                  nics: int = 1, owned_swaps: bool = False, block_stores: bool = False,
                  beat_bytes: int = 8, flushes: bool = False, l2_lines: int = 0,
                  l2_hit: int = 2) -> None:
-        if flushes and peers:
-            raise ValueError("a bus that is not coherent is that of one CPU")
         if owned_swaps and coherent:
             raise ValueError("a NIC on the memory bus is not told of a CAS in the cache")
         self._owned_swaps = owned_swaps or peers > 0
@@ -125,14 +124,11 @@ class PortMembers(wiring.Component):
         self._flushes = flushes
         self.inner = InnerCache(lines=cache_lines, outer_lines=l2_lines, cycles=l2_hit,
                                 line_bytes=line_bytes) if l2_lines else None
-        lines, inner = l2_lines or cache_lines, l2_lines > 0
-        self.cache = (
-            CoherentCache(lines=lines, peers=peers, line_bytes=line_bytes,
-                          block_stores=block_stores, beat_bytes=beat_bytes, coherent=coherent,
-                          inner=inner) if peers else
-            TagCache(lines=lines, source=source, line_bytes=line_bytes, coherent=coherent,
-                     block_stores=block_stores, beat_bytes=beat_bytes, flushes=flushes,
-                     inner=inner))
+        cache = CacheShape(lines=l2_lines or cache_lines, line_bytes=line_bytes,
+                           beat_bytes=beat_bytes, peers=peers, coherent=coherent,
+                           block_stores=block_stores, flushes=flushes, inner=l2_lines > 0)
+        self.cache = (CoherentCache(shape=cache) if peers else
+                      TagCache(shape=cache, source=source))
         super().__init__({
             "host": In(HostSide),
             "pio": Out(PioInitiator) if nics == 1 else Out(PioInitiator).array(nics),
@@ -156,7 +152,7 @@ class PortMembers(wiring.Component):
     @property
     def cache_lines(self) -> int:
         """Lines of the tag cache, of its first level if there are two."""
-        return self.cache.lines if self.inner is None else self.inner.lines
+        return self.cache.shape.lines if self.inner is None else self.inner.lines
 
     @property
     def l2_lines(self) -> int:
@@ -171,12 +167,12 @@ class PortMembers(wiring.Component):
     @property
     def line_bytes(self) -> int:
         """Bytes of a line."""
-        return self.cache.line_bytes
+        return self.cache.shape.line_bytes
 
     @property
     def beat_bytes(self) -> int:
         """Bytes of a line that a beat of the memory port has."""
-        return self.cache.beat_bytes
+        return self.cache.shape.beat_bytes
 
     @property
     def peers(self) -> int:

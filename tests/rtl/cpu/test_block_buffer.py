@@ -88,7 +88,7 @@ def test_cycles(testcase: str) -> None:
 def test_refuses() -> None:
     with pytest.raises(ValueError, match="line_bytes must be a power of two, at least 16, not 8"):
         BlockBuffer(line_bytes=8)
-    with pytest.raises(ValueError, match="is not told of block stores"):
+    with pytest.raises(ValueError, match="cpu.copy_by = 'block' needs nic.attachment"):
         HostPort(posted_writes=2, cache_lines=16, coherent=True, block_stores=True)
 
 
