@@ -202,15 +202,19 @@ class TagCache(wiring.Component):
             access.fetch.eq(self.fetch),
             access.hit.eq(self.hit),
             self._policy.own.eq(own.state),
-            snoop.valid.eq(self.snoop.valid & (self.snoop.source != self._source)),
             snoop.write.eq(self.snoop.write),
             snoop.address.eq(self.snoop.address),
-            snoop.known.eq(other.state.held & other.same),
-            snoop.meets.eq(self.snoop.address[shape.line_bits:] == self.address[shape.line_bits:]),
             self._policy.other.eq(other.state),
         ]
         with m.If(self.valid):
             m.d.comb += self.hit.eq(own.state.held & own.same)
+        with m.If(self.snoop.valid):  # a simulator need not evaluate more than this without one
+            m.d.comb += [
+                snoop.valid.eq(self.snoop.source != self._source),
+                snoop.known.eq(other.state.held & other.same),
+                snoop.meets.eq(self.snoop.address[shape.line_bits:]
+                               == self.address[shape.line_bits:]),
+            ]
         if shape.block_stores:
             m.d.comb += access.block.eq(self.block)
         if shape.flushes:

@@ -43,8 +43,8 @@ class Access(data.Struct):
 class Snooped(data.Struct):
     """With ``valid``, an access of another initiator to the word at ``address``.
 
-    ``known``: the cache has its line. Also without ``valid``, ``meets``: the address is in the
-    access's line; ``passed``: the access has read that word of the line already."""
+    ``known``: the cache has its line. ``meets``: it is the access's line. ``passed``: the access
+    has read the word already, if it meets."""
 
     valid: 1
     write: 1
@@ -102,9 +102,10 @@ def follow_snoops(m: Module, policy: Any) -> None:
     """Let a snooped write make its line invalid, and a snooped read make it clean, as on a coherent
     bus."""
     snoop = policy.snoop
-    m.d.comb += [
-        policy.change.valid.eq(snoop.valid & snoop.known & (snoop.write | policy.other.dirty)),
-        policy.change.address.eq(snoop.address),
-        policy.change.state.held.eq(~snoop.write),
-        policy.strikes.eq(snoop.valid & snoop.write & snoop.meets),
-    ]
+    with m.If(snoop.valid):
+        m.d.comb += [
+            policy.change.valid.eq(snoop.known & (snoop.write | policy.other.dirty)),
+            policy.change.address.eq(snoop.address),
+            policy.change.state.held.eq(~snoop.write),
+            policy.strikes.eq(snoop.write & snoop.meets),
+        ]
