@@ -43,28 +43,24 @@ class TapLayerEndpoint(Endpoint):
         node, port = self.node, self.node.port
         while not await self._frames.room():
             await self.poll()
-        begin = port.mark(Activity.REQUEST_SEND, Kind.BEGIN, 0)
-        port.spend(self._prices.send)
+        begin = port.begin(Activity.REQUEST_SEND, 0, self._prices.send)
         number = await self._frames.send(node.address_on(peer), self._message,
                                          max(1, self.exchange.size))
-        port.mark(Activity.REQUEST_SEND, Kind.END, number)
-        if port.marking:  # now the frame has a number
-            begin[3] = number
+        port.finish(begin, Activity.REQUEST_SEND, number)  # now the frame has a number
 
     async def poll(self):
         port = self.node.port
         begin = port.mark(Activity.EMPTY_POLL, Kind.BEGIN, 0)
         frame = await self._frames.poll()
         if frame is None:
-            port.mark(Activity.EMPTY_POLL, Kind.END, 0)
+            port.finish(begin, Activity.EMPTY_POLL, 0)
             return
-        if port.marking:  # the look has found one: it was the handling's
-            begin[1], begin[3] = Activity.REQUEST_HANDLE, frame.trace
         port.spend(self._prices.take)
         self.received += 1
         self.on_message(self.node.node_of(frame.source), 0)
         await self._frames.release(frame)
-        port.mark(Activity.REQUEST_HANDLE, Kind.END, frame.trace)
+        # The look has found one: it was the handling's.
+        port.finish(begin, Activity.REQUEST_HANDLE, frame.trace)
 
     async def close(self, spin=None):
         await self._frames.close()

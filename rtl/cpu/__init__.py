@@ -13,6 +13,8 @@ In the order in which to read:
 - :mod:`.spin`: A port that spins on a kept word: what its checks do to it, and the leap over them
 - :mod:`.state`: The states in which a host port is with its entry
 - :mod:`.kept_words`: The words that a spinning CPU has read and keeps: one for each watch of a poll
+- :mod:`.cache_shape`: The structure of a CPU's cache, which its blocks are made from
+- :mod:`.cache`: The parts of a CPU's cache
 - :mod:`.tag_cache`: The CPU's cache without data: the lines it holds, and its traffic on the memory
   port
 - :mod:`.address_bus`: What the caches of a node's CPUs tell each other: address phases, and stores

@@ -9,6 +9,7 @@ from ...layouts.operations import BURST, WORK_BITS, Flag, Op, Status
 from ..bus.pio import PIO_ADDRESS_BITS
 from ..bus.posted_buffer import PostedBuffer
 from .address_bus import covers
+from .cache.fault import Fault
 from .coherent_cache import CoherentCache
 from .execution import Execution
 from .inner_cache import InnerCache
@@ -17,7 +18,7 @@ from .poll import check, watch
 from .port_members import PortMembers
 from .spin import spin
 from .state import State
-from .tag_cache import Fault, TagCache
+from .tag_cache import TagCache
 
 __all__ = ["Executor"]
 

@@ -1,12 +1,13 @@
 """The first of two levels of a CPU's cache, without data: the lines that loads find at once."""
 
-from amaranth.hdl import Module, Mux, ResetSignal, Signal, Value
-from amaranth.lib import data, memory, wiring
+from amaranth.hdl import Cat, Const, Module, Mux, Signal
+from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import ceil_log2
 
 from ...layouts.operations import CACHE_LINE
 from ..parts.sizes import check_count, check_power_of_two
+from .cache.tags import Tags
 
 __all__ = ["InnerCache", "TagChange"]
 
@@ -42,7 +43,7 @@ class InnerCache(wiring.Component):
     the outer level gives up, for whatever reason, leaves in the same cycle. So what is here is in
     the outer level (*inclusion*), and nobody else needs to know of this level.
 
-    Reset: all lines invalid; takes one cycle, as that of :class:`TagCache`.
+    Reset: all lines invalid, after one cycle (:class:`Tags`).
 
     Parameters
     ----------
@@ -94,11 +95,8 @@ class InnerCache(wiring.Component):
         self._outer_lines = outer_lines
         self._cycles = cycles
         self._line_bytes = line_bytes
-        index_bits = ceil_log2(lines)
-        # As in TagCache: each cycle of reset makes a line invalid and increments the epoch.
-        self._epoch = Signal(index_bits, reset_less=True)
-        self._tags = memory.Memory(depth=lines, init=[], shape=data.StructLayout({
-            "held": 1, "epoch": index_bits, "tag": 32 - ceil_log2(line_bytes) - index_bits}))
+        self._tags = Tags(lines=lines, line_bytes=line_bytes, state=data.StructLayout({"held": 1}),
+                          looks=2)
         super().__init__()
 
     @property
@@ -123,27 +121,18 @@ class InnerCache(wiring.Component):
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        line_bits, index_bits = ceil_log2(self._line_bytes), ceil_log2(self._lines)
-        slot_bits = ceil_log2(self._outer_lines) - index_bits
+        line_bits = ceil_log2(self._line_bytes)
+        tag_from = line_bits + ceil_log2(self._lines)
+        outer_from = line_bits + ceil_log2(self._outer_lines)
         change = self.change
-
-        epoch = self._epoch
         m.submodules.tags = tags = self._tags
-        write = tags.write_port()
+        own, changed = tags.look
 
-        def look(address: Value) -> tuple[Value, Value, Value]:
-            """Tells whether there is a line in the slot of that at ``address``, its tag, and that
-            of ``address``."""
-            port = tags.read_port(domain="comb")
-            m.d.comb += port.addr.eq(address[line_bits:][:index_bits])
-            return (port.data.held & (port.data.epoch == epoch), port.data.tag,
-                    address[line_bits + index_bits:])
-
-        held, tag, wanted = look(self.address)
         near = Signal()
         spent = Signal(range(self._cycles))
         m.d.comb += [
-            near.eq(held & (tag == wanted)),
+            own.address.eq(self.address),
+            near.eq(own.state.held & own.same),
             self.waits.eq(self.load & ~self.fetch & self.hit & ~near
                           & (spent != self._cycles - 1)),
         ]
@@ -151,21 +140,18 @@ class InnerCache(wiring.Component):
 
         # The outer level gives up a line with the entry of its tags. The low bits of a tag here are
         # the high ones of the entry's number.
-        held, tag, changed = look(change.address)
         goes, enters = Signal(), Signal()
+        slot = Mux(enters, self.address, change.address)[line_bits:tag_from]
         m.d.comb += [
-            goes.eq(change.valid & held & (tag[:slot_bits] == changed[:slot_bits])
-                    & (~change.held | (tag != changed))),
+            changed.address.eq(change.address),
+            goes.eq(change.valid & changed.state.held
+                    & (changed.line[tag_from:outer_from] == change.address[tag_from:outer_from])
+                    & (~change.held | ~changed.same)),
             enters.eq(self.valid & self.load & self.done & ~self.waits & ~near & Mux(
                 change.valid,
                 change.held & (change.address[line_bits:] == self.address[line_bits:]), self.hit)),
-            write.en.eq(goes | enters),
-            write.addr.eq(Mux(enters, self.address, change.address)[line_bits:]),
-            write.data.held.eq(enters),
-            write.data.epoch.eq(epoch),
-            write.data.tag.eq(wanted),
+            tags.change.valid.eq(goes | enters),
+            tags.change.address.eq(Cat(Const(0, line_bits), slot, self.address[tag_from:])),
+            tags.change.state.held.eq(enters),
         ]
-        with m.If(ResetSignal()):
-            m.d.comb += [write.en.eq(1), write.addr.eq(epoch), write.data.held.eq(0)]
-            m.d.sync += epoch.eq(epoch + 1)
         return m

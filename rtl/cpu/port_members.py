@@ -116,14 +116,8 @@ class PortMembers(wiring.Component):
         self.inner = InnerCache(lines=shape.cache_lines, outer_lines=shape.l2_lines,
                                 cycles=shape.l2_hit,
                                 line_bytes=shape.line_bytes) if shape.l2_lines else None
-        lines, inner = shape.l2_lines or shape.cache_lines, shape.l2_lines > 0
-        self.cache = (
-            CoherentCache(lines=lines, peers=shape.peers, line_bytes=shape.line_bytes,
-                          block_stores=shape.block_stores, beat_bytes=shape.beat_bytes,
-                          coherent=shape.coherent, inner=inner) if shape.peers else
-            TagCache(lines=lines, source=source, line_bytes=shape.line_bytes,
-                     coherent=shape.coherent, block_stores=shape.block_stores,
-                     beat_bytes=shape.beat_bytes, flushes=shape.flushes, inner=inner))
+        self.cache = (CoherentCache(shape=shape.cache) if shape.peers else
+                      TagCache(shape=shape.cache, source=source))
         super().__init__({
             "host": In(HostSide),
             "pio": Out(PioInitiator) if shape.nics == 1 else Out(PioInitiator).array(shape.nics),

@@ -5,6 +5,7 @@ from typing import Self
 
 from ...layouts.description import Description
 from ...layouts.operations import CACHE_LINE
+from .cache_shape import CacheShape
 
 __all__ = ["PortShape"]
 
@@ -13,7 +14,8 @@ __all__ = ["PortShape"]
 class PortShape:
     """The structure of a :class:`~.host_port.HostPort`, the same for all ports of a node.
 
-    It knows which options exclude each other; the blocks that take the sizes check those.
+    The cache's part is a :class:`~.cache_shape.CacheShape`, which knows which options exclude each
+    other.
 
     Attributes
     ----------
@@ -64,17 +66,10 @@ class PortShape:
     flushes: bool = False
 
     def __post_init__(self) -> None:
-        off_memory_bus = "nic.attachment = 'io_bus' or 'local_bus', not 'memory_bus'"
-        for option, excluded, knob, needed in (
-                (self.flushes, self.peers, "bus.coherent = false",
-                 f"node.cpus = 1, not {self.peers + 1}"),
-                (self.flushes, self.coherent, "bus.coherent = false", off_memory_bus),
-                (self.flushes, self.block_stores, "bus.coherent = false",
-                 "cpu.copy_by = 'cache', not 'block'"),
-                (self.cas_in_cache, self.coherent, "cpu.cas_place = 'cache'", off_memory_bus),
-                (self.block_stores, self.coherent, "cpu.copy_by = 'block'", off_memory_bus)):
-            if option and excluded:
-                raise ValueError(f"{knob} needs {needed}")
+        if self.cas_in_cache and self.coherent:
+            raise ValueError("cpu.cas_place = 'cache' needs nic.attachment = 'io_bus' or "
+                             "'local_bus', not 'memory_bus'")
+        _ = self.cache
 
     @classmethod
     def of(cls, description: Description, cpus: int | None = None) -> Self:
@@ -95,6 +90,14 @@ class PortShape:
             block_stores=cpu.copy_by == "block",
             flushes=not description.bus.coherent,
         )
+
+    @property
+    def cache(self) -> CacheShape:
+        """The structure of the cache that others know of."""
+        return CacheShape(lines=self.l2_lines or self.cache_lines, line_bytes=self.line_bytes,
+                          beat_bytes=self.beat_bytes, peers=self.peers, coherent=self.coherent,
+                          block_stores=self.block_stores, flushes=self.flushes,
+                          inner=self.l2_lines > 0)
 
     @property
     def owned_swaps(self) -> bool:

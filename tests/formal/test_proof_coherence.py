@@ -8,7 +8,9 @@ from amaranth.hdl import Assert, Assume, Cat, Const, Module, ResetSignal, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import connect
 from nicbed.rtl.cpu.address_bus import AddressBus, covers
-from nicbed.rtl.cpu.coherent_cache import CoherentCache, Mesi
+from nicbed.rtl.cpu.cache.mesi import Mesi
+from nicbed.rtl.cpu.cache_shape import CacheShape
+from nicbed.rtl.cpu.coherent_cache import CoherentCache
 from nicbed.rtl.cpu.kept_words import KeptWords
 
 from tests.formal.prover import Refuted, needs_prover, prove
@@ -25,7 +27,7 @@ def holds_inputs(m: Module, cache: CoherentCache, name: str) -> None:
     begun = Signal(name=f"{name}_begun")
     m.d.sync += begun.eq(cache.valid & ~cache.done)
     m.d.comb += Assume(~begun | cache.valid)
-    for field in (*INPUTS, *(["block"] if cache.block_stores else [])):
+    for field in (*INPUTS, *(["block"] if cache.shape.block_stores else [])):
         before = Signal.like(getattr(cache, field), name=f"{name}_{field}_before")
         m.d.sync += before.eq(getattr(cache, field))
         m.d.comb += Assume(~begun | (getattr(cache, field) == before))
@@ -35,7 +37,7 @@ def holds_inputs(m: Module, cache: CoherentCache, name: str) -> None:
         # A burst is answered when it was asked for.
         Assume(cache.timing.memory_upgrade >= 2),
     ]
-    if cache.block_stores:
+    if cache.shape.block_stores:
         m.d.comb += Assume(cache.store | ~cache.block)
 
 
@@ -50,11 +52,10 @@ def stays(m: Module, value: Signal) -> None:
 def states(m: Module, cache: CoherentCache, name: str) -> dict[str, Value]:
     """Whether the access's FSM is in each of its states; what holds of them."""
     at = {state: cache._fsm.ongoing(state) for state in (
-        "LOOKUP", "VICTIM", "BACK", "PHASE", "INTERVENTION", "REQUEST", "READ", "ENTER",
-        "UPGRADE")}
+        "LOOKUP", "BACK", "PHASE", "INTERVENTION", "READ", "ENTER", "UPGRADE")}
     begun = Signal(name=f"{name}_on_its_way")
     m.d.sync += begun.eq(cache.valid & ~cache.done)
-    before = at["LOOKUP"] | at["VICTIM"] | at["BACK"] | at["PHASE"]
+    before = at["LOOKUP"] | at["BACK"] | at["PHASE"]
     m.d.comb += [
         Assert(Cat(at.values()).any()),
         Assert(at["LOOKUP"] | begun),
@@ -62,9 +63,21 @@ def states(m: Module, cache: CoherentCache, name: str) -> dict[str, Value]:
         Assert(~(at["INTERVENTION"] | at["UPGRADE"]) | cache._taking),
         Assert(~at["UPGRADE"] | cache.store),
         # What is read without an address phase is there, or was: a fetch.
-        Assert(~(at["REQUEST"] | at["READ"] | at["ENTER"]) | cache._taking | cache.fetch),
+        Assert(~(at["READ"] | at["ENTER"]) | cache._taking | cache.fetch),
+        Assert(~cache._refill._taken | at["BACK"] | at["READ"]),
     ]
     return at
+
+
+def state_of(m: Module, cache: CoherentCache, line: Value, name: str) -> Signal:
+    """The state of a line in a cache."""
+    tags = cache._tags
+    port = tags._memory.read_port(domain="comb")
+    state, index_bits = Signal(Mesi, name=name), len(tags._epoch)
+    m.d.comb += port.addr.eq(line[:index_bits])
+    with m.If((port.data.epoch == tags._epoch) & (port.data.tag == line[index_bits:])):
+        m.d.comb += state.eq(port.data.state)
+    return state
 
 
 class Owned(wiring.Elaboratable):
@@ -86,26 +99,20 @@ class Owned(wiring.Elaboratable):
         stored = Signal()
         for number, cache in enumerate(self.caches):
             name = f"cache_{number}"
-            tags = cache._tags.read_port(domain="comb")
             m.submodules[name] = cache.elaborate(platform)
             connect(m, cache.bus, self.bus.cache[number])
             holds_inputs(m, cache, name)
             at = states(m, cache, name)
-            index_bits = len(cache._epoch)
-            state = Signal(Mesi, name=f"{name}_has")
-            m.d.comb += tags.addr.eq(line[:index_bits])
-            with m.If((tags.data.epoch == cache._epoch) & (tags.data.tag == line[index_bits:])):
-                m.d.comb += state.eq(tags.data.state)
+            state = state_of(m, cache, line, f"{name}_has")
             mine = cache.address[LINE_BITS:] == line
             # A line for which a victim makes room is not there.
-            m.d.comb += Assert(~(mine & (at["VICTIM"] | at["BACK"] | at["PHASE"]))
-                               | (state == Mesi.I))
+            m.d.comb += Assert(~(mine & (at["BACK"] | at["PHASE"])) | (state == Mesi.I))
             found.append((cache, at, state, cache._taking & mine))
-            if cache.block_stores:
+            if cache.shape.block_stores:
                 m.d.comb += Assert(~(cache.valid & cache.block) | at["LOOKUP"])
                 with m.If(mine & cache.block & cache.done):
                     m.d.comb += stored.eq(1)
-        if self.caches[0].block_stores:
+        if self.caches[0].shape.block_stores:
             gone = Signal()
             m.d.sync += gone.eq(stored)
             for _, _, state, _ in found:
@@ -127,6 +134,11 @@ class Owned(wiring.Elaboratable):
         return m
 
 
+def two(kind: type[CoherentCache] = CoherentCache, **options: bool) -> CoherentCache:
+    """A cache of two lines, beside that of another CPU."""
+    return kind(shape=CacheShape(lines=2, peers=1, **options))
+
+
 def ports(caches: list[CoherentCache]) -> list[Value]:
     return [Value.cast(value) for cache in caches
             for path, member, value in cache.signature.flatten(cache)
@@ -139,11 +151,11 @@ def check_owned(work: Any, caches: list[CoherentCache], depth: int = 2) -> None:
 
 
 def test_a_line_has_one_owner(tmp_path: Any) -> None:
-    check_owned(tmp_path, [CoherentCache(lines=2) for _ in range(2)])
+    check_owned(tmp_path, [two() for _ in range(2)])
 
 
 def test_a_block_store_leaves_the_line_in_no_cache(tmp_path: Any) -> None:
-    check_owned(tmp_path, [CoherentCache(lines=2, block_stores=True) for _ in range(2)])
+    check_owned(tmp_path, [two(block_stores=True) for _ in range(2)])
 
 
 class Deaf(CoherentCache):
@@ -186,13 +198,13 @@ class Lenient(CoherentCache):
 @pytest.mark.parametrize("broken", [Deaf, more(Loose), more(Secretive)])
 def test_broken_ones_are_refuted(tmp_path: Any, broken: type[CoherentCache]) -> None:
     with pytest.raises(Refuted):
-        check_owned(tmp_path, [broken(lines=2), CoherentCache(lines=2)])
+        check_owned(tmp_path, [two(broken), two()])
 
 
 @pytest.mark.full
 def test_a_block_store_that_leaves_copies_is_refuted(tmp_path: Any) -> None:
     with pytest.raises(Refuted):
-        check_owned(tmp_path, [kind(lines=2, block_stores=True)
+        check_owned(tmp_path, [two(kind, block_stores=True)
                                for kind in (Lenient, CoherentCache)])
 
 
@@ -232,7 +244,7 @@ class Spinner(wiring.Elaboratable):
             news.eq(covers(cache.news[0], cache.address[LINE_BITS:], LINE_BITS)),
         ]
         # Whether the line was stored to since the read was asked for, and since the kept word was.
-        reading = at["READ"] | at["ENTER"]
+        reading = at["READ"] & cache._refill._taken | at["ENTER"]
         since, old = Signal(), Signal()
         m.d.sync += since.eq(reading & ~cache.done & (since | news))
         with m.If(kept.store):
@@ -258,7 +270,7 @@ def check_spinner(work: Any, cache: CoherentCache, kept: KeptWords) -> None:
 
 
 def test_no_word_is_kept_too_long(tmp_path: Any) -> None:
-    check_spinner(tmp_path, CoherentCache(lines=2), KeptWords(peers=1))
+    check_spinner(tmp_path, two(), KeptWords(peers=1))
 
 
 class Forgetful(CoherentCache):
@@ -285,10 +297,10 @@ class Stubborn(KeptWords):
 
 def test_words_kept_too_long_are_refuted(tmp_path: Any) -> None:
     with pytest.raises(Refuted):
-        check_spinner(tmp_path, Forgetful(lines=2), KeptWords(peers=1))
+        check_spinner(tmp_path, two(Forgetful), KeptWords(peers=1))
     (tmp_path / "other").mkdir()
     with pytest.raises(Refuted):
-        check_spinner(tmp_path / "other", CoherentCache(lines=2), Stubborn())
+        check_spinner(tmp_path / "other", two(), Stubborn())
 
 
 class Told(wiring.Elaboratable):
@@ -321,12 +333,7 @@ class Told(wiring.Elaboratable):
             Assume(~bus.grant | (bus.request & ~bus.phase.valid)),
             Assume(~bus.commits | (bus.phase.valid & ~bus.busy)),
         ]
-        tags = cache._tags.read_port(domain="comb")
-        index_bits = len(cache._epoch)
-        state = Signal(Mesi)
-        m.d.comb += tags.addr.eq(line[:index_bits])
-        with m.If((tags.data.epoch == cache._epoch) & (tags.data.tag == line[index_bits:])):
-            m.d.comb += state.eq(tags.data.state)
+        state = state_of(m, cache, line, "has")
 
         def of(address: Value) -> Value:
             return address[LINE_BITS:] == line
@@ -360,14 +367,16 @@ def check_told(work: Any, cache: CoherentCache) -> None:
 
 
 def test_no_store_is_untold(tmp_path: Any) -> None:
-    check_told(tmp_path, CoherentCache(lines=2, coherent=True))
+    check_told(tmp_path, two(coherent=True))
 
 
 class Hasty(CoherentCache):
     """Tells of no store late: the NIC may read the line in the last cycle of a store to it."""
 
-    def _tell(self, m: Module, *, nic_changes: Value) -> None:
-        super()._tell(m, nic_changes=Const(0))
+    def elaborate(self, platform: object) -> Module:
+        m = super().elaborate(platform)
+        m.d.comb += self._taken_lines.changes.eq(0)
+        return m
 
 
 class Exclusive(CoherentCache):
@@ -382,11 +391,12 @@ class Exclusive(CoherentCache):
 class Eager(CoherentCache):
     """A store to a line in M ends in the cycle in which it is known that the NIC has read it."""
 
-    def _access(self, m: Module, *, loses: Value, **given: Any) -> None:
-        super()._access(m, loses=Const(0), **given)
+    def _losses(self, m: Module) -> tuple[Value, Value, Value]:
+        strikes, misses, _ = super()._losses(m)
+        return strikes, misses, Const(0)
 
 
 @pytest.mark.parametrize("broken", [Hasty, more(Exclusive), more(Eager)])
 def test_untold_stores_are_refuted(tmp_path: Any, broken: type[CoherentCache]) -> None:
     with pytest.raises(Refuted):
-        check_told(tmp_path, broken(lines=2, coherent=True))
+        check_told(tmp_path, two(broken, coherent=True))

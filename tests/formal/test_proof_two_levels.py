@@ -6,7 +6,9 @@ from typing import Any
 import pytest
 from amaranth.hdl import Assert, Assume, Const, Module, ResetSignal, Signal, Value
 from amaranth.lib import wiring
-from nicbed.rtl.cpu.coherent_cache import CoherentCache, Mesi
+from nicbed.rtl.cpu.cache.mesi import Mesi
+from nicbed.rtl.cpu.cache_shape import CacheShape
+from nicbed.rtl.cpu.coherent_cache import CoherentCache
 from nicbed.rtl.cpu.inner_cache import InnerCache, TagChange
 from nicbed.rtl.cpu.kept_words import KeptWords
 from nicbed.rtl.cpu.tag_cache import TagCache
@@ -21,12 +23,12 @@ Outer = TagCache | CoherentCache
 LINES, OUTER_LINES = 2, 4
 
 
-def cpu(**kinds: Any) -> TagCache:
-    return TagCache(lines=OUTER_LINES, source=1, inner=True, **kinds)
+def cpu(kind: type[TagCache] = TagCache, **options: bool) -> TagCache:
+    return kind(shape=CacheShape(lines=OUTER_LINES, inner=True, **options), source=1)
 
 
-def one_of_two(**kinds: Any) -> CoherentCache:
-    return CoherentCache(lines=OUTER_LINES, inner=True, **kinds)
+def one_of_two(kind: type[CoherentCache] = CoherentCache, **options: bool) -> CoherentCache:
+    return kind(shape=CacheShape(lines=OUTER_LINES, inner=True, peers=1, **options))
 
 
 OTHERS = (cpu(coherent=True), cpu(block_stores=True), cpu(flushes=True),
@@ -58,11 +60,12 @@ class Levels:
         """Whether the outer level has the line, and whether the inner one has."""
         found = []
         for level in (self.outer, self.inner):
-            port = level._tags.read_port(domain="comb")
-            index_bits = len(level._epoch)
+            tags = level._tags
+            port = tags._memory.read_port(domain="comb")
+            index_bits, state = len(tags._epoch), port.data.state
             m.d.comb += port.addr.eq(line[:index_bits])
-            held = port.data.state != Mesi.I if isinstance(level, CoherentCache) else port.data.held
-            found.append(held & (port.data.epoch == level._epoch)
+            held = state != Mesi.I if isinstance(level, CoherentCache) else state.held
+            found.append(held & (port.data.epoch == tags._epoch)
                          & (port.data.tag == line[index_bits:]))
         return found
 
@@ -118,8 +121,8 @@ class Spins(wiring.Elaboratable):
             if not self.deaf:
                 moved |= outer.bus.commits
         # States that only stores and flushes lead to.
-        states = (("UPGRADE",) if self.several else ("UPGRADE", "ADDRESS", "TAKE")
-                  if outer.coherent else ("GONE",) if hasattr(outer, "flush") else ())
+        states = (("UPGRADE",) if self.several else ("UPGRADE", "TAKE")
+                  if outer.shape.coherent else ("GONE",) if hasattr(outer, "flush") else ())
         m.d.comb += [Assert(~outer._fsm.ongoing(state)) for state in states]
         if hasattr(outer, "flush"):
             m.d.comb += Assume(~outer.flush)
@@ -132,6 +135,7 @@ class Spins(wiring.Elaboratable):
             kept.address.eq(outer.address),
             kept.store.eq(outer.reads & levels.ended & ~outer.stale),
             Assert(lookup | begun),
+            Assert(~outer._refill._taken | outer._fsm.ongoing("READ") | outer._fsm.ongoing("BACK")),
         ]
         spins = Signal()
         with m.If(moved):
@@ -223,8 +227,7 @@ def test_a_line_that_stays_too_long_is_refuted(tmp_path: Any) -> None:
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("outer", [Late(lines=OUTER_LINES, source=1, inner=True),
-                                   Discreet(lines=OUTER_LINES, inner=True)])
+@pytest.mark.parametrize("outer", [cpu(Late), one_of_two(Discreet)])
 def test_an_outer_level_that_tells_too_little_is_refuted(tmp_path: Any, outer: Outer) -> None:
     with pytest.raises(Refuted):
         check_within(tmp_path, outer, level())

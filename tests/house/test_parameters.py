@@ -15,10 +15,8 @@ _TRAP = "parts of the kernel's VIA that name each other, until they share a cont
 _FIELDS = "the fields of what is made, each given by name, in one place"
 
 WAIVED = {
-    "coherent_cache: CoherentCache._access": _SIGNALS,
     "send_dma: SendDma._bus": _SIGNALS,
     "send_dma: SendDma._packets": _SIGNALS,
-    "tag_cache: TagCache._access": _SIGNALS,
     "packets: Packets.launch": _PACKET,
     "queues: complete": "the fields of one completion, given once, where it is made",
     "requests: Send.__init__": _PACKET,

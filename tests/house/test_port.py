@@ -31,7 +31,7 @@ def reads(text: str) -> Iterator[str]:
 
 def test_no_layer_looks_into_the_ports_block():
     found = [f"{path.relative_to(ROOT)}: {read}"
-             for top in ("host", "testbench")
+             for top in ("examples", "host", "testbench")
              for path in sorted((ROOT / top).rglob("*.py"))
              if ROOT / "host" / "port" not in path.parents
              for read in reads(path.read_text())]

@@ -10,6 +10,12 @@ from amaranth.lib import wiring
 from nicbed.layouts.description import Description
 from nicbed.rtl import vi
 from nicbed.rtl.bus.watch import Watch
+from nicbed.rtl.cpu.cache.flushing import Flushing
+from nicbed.rtl.cpu.cache.refill import Refill
+from nicbed.rtl.cpu.cache.sharing import Sharing
+from nicbed.rtl.cpu.cache.tags import Tags
+from nicbed.rtl.cpu.cache.taken_lines import TakenLines
+from nicbed.rtl.cpu.cache_shape import CacheShape
 from nicbed.rtl.cpu.compare_and_swap import CompareAndSwap
 from nicbed.rtl.cpu.host_port import HostPort
 from nicbed.rtl.cpu.kept_words import KeptWords
@@ -102,7 +108,12 @@ BLOCKS: dict[str, Callable[[], wiring.Component]] = {
     "watch": Watch,
     "host port": lambda: HostPort(shape=PortShape(posted_writes=4, cache_lines=4,
                                                    coherent=True)),
-    "tag cache": lambda: TagCache(lines=4, coherent=True),
+    "tag cache": lambda: TagCache(shape=CacheShape(lines=4, coherent=True)),
+    "policy of flushes": Flushing,
+    "refill": lambda: Refill(shape=CacheShape(lines=4)),
+    "sharing": lambda: Sharing(shape=CacheShape(lines=4, peers=1)),
+    "taken lines": lambda: TakenLines(shape=CacheShape(lines=4)),
+    "tags": lambda: Tags(lines=4, line_bytes=32, state=1, looks=2),
     "kept words": KeptWords,
     "compare and swap": CompareAndSwap,
     "host to nic": lambda: HostToNic(memory_bytes=1 << 14, host_bytes=1 << 20),

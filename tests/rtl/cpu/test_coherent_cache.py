@@ -8,11 +8,10 @@ import pytest
 from cocotb.triggers import FallingEdge, ReadOnly
 from nicbed.rtl.bus.burst import BurstRequest, BurstWord
 from nicbed.rtl.bus.memory import Snoop
-from nicbed.rtl.cpu.tag_cache import TagCache
 
 from tests.labs.bench import pack, parameters, reset_and_clock, run_bench, seed, unpack
 from tests.labs.rows import more
-from tests.rtl.cpu.test_tag_cache import OWN, Cache
+from tests.rtl.cpu.test_tag_cache import OWN, Cache, cache
 
 
 class CoherentCache(Cache):
@@ -163,12 +162,10 @@ async def agrees_with_the_model(dut: Any) -> None:
 @pytest.mark.parametrize("lines, stall, snoops", [
     (2, 0.5, 0.8), (8, 0.3, 0.9), more(4, 0.0, 0.0), more(2, 0.0, 0.5)])
 def test_model(lines: int, stall: float, snoops: float) -> None:
-    run_bench(TagCache(lines=lines, source=OWN, coherent=True), __file__,
-              testcase="agrees_with_the_model", lines=lines, stall=stall, snoops=snoops,
-              accesses=1500)
+    run_bench(cache(lines=lines, coherent=True), __file__, testcase="agrees_with_the_model",
+              lines=lines, stall=stall, snoops=snoops, accesses=1500)
 
 
 @pytest.mark.promise("store", "a line that other CPUs share, memory.upgrade = 2", "2")
 def test_cycles() -> None:
-    run_bench(TagCache(lines=8, source=OWN, coherent=True), __file__,
-              testcase="takes_the_promised_cycles")
+    run_bench(cache(lines=8, coherent=True), __file__, testcase="takes_the_promised_cycles")

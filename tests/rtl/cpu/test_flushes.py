@@ -10,12 +10,12 @@ from cocotb.triggers import FallingEdge, ReadOnly
 from nicbed.layouts.operations import Forgotten
 from nicbed.rtl.bus.burst import BurstRequest
 from nicbed.rtl.bus.memory import Snoop
-from nicbed.rtl.cpu.tag_cache import Fault, TagCache
+from nicbed.rtl.cpu.cache.fault import Fault
 
 from tests.labs.bench import pack, parameters, reset_and_clock, run_bench, seed, unpack
 from tests.labs.rows import more
+from tests.rtl.cpu.test_tag_cache import OWN, cache
 
-OWN = 1
 LOAD, STORE, FETCH, FLUSH = "load", "store", "fetch", "flush"
 
 
@@ -153,18 +153,19 @@ async def takes_the_promised_cycles(dut: Any) -> None:
 @pytest.mark.parametrize("lines, stall, snoops", [
     (2, 0.3, 0.9), more(8, 0.0, 0.0), more(4, 0.3, 0.4), more(16, 0.0, 0.3)])
 def test_model(lines: int, stall: float, snoops: float) -> None:
-    run_bench(TagCache(lines=lines, source=OWN, flushes=True), __file__,
+    run_bench(cache(lines=lines, flushes=True), __file__,
               testcase="agrees_with_the_model", lines=lines, stall=stall, snoops=snoops)
 
 
 def test_cycles() -> None:
-    run_bench(TagCache(lines=8, source=OWN, flushes=True), __file__,
-              testcase="takes_the_promised_cycles")
+    run_bench(cache(lines=8, flushes=True), __file__, testcase="takes_the_promised_cycles")
 
 
 @pytest.mark.parametrize("make, text", [
-    (lambda: TagCache(lines=8, flushes=True, coherent=True), "no block stores, and no NIC"),
-    (lambda: TagCache(lines=8, flushes=True, block_stores=True), "no block stores, and no NIC"),
+    (lambda: cache(lines=8, flushes=True, coherent=True),
+     "bus.coherent = false needs nic.attachment = 'io_bus' or 'local_bus', not 'memory_bus'"),
+    (lambda: cache(lines=8, flushes=True, block_stores=True),
+     "bus.coherent = false needs cpu.copy_by = 'cache', not 'block'"),
 ])
 def test_errors(make: Any, text: str) -> None:
     with pytest.raises(ValueError, match=text):

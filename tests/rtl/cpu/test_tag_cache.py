@@ -8,6 +8,7 @@ import pytest
 from cocotb.triggers import FallingEdge, ReadOnly, RisingEdge
 from nicbed.rtl.bus.burst import BurstRequest, BurstWord
 from nicbed.rtl.bus.memory import Snoop
+from nicbed.rtl.cpu.cache_shape import CacheShape
 from nicbed.rtl.cpu.kept_words import KeptWords
 from nicbed.rtl.cpu.tag_cache import TagCache
 
@@ -15,6 +16,11 @@ from tests.labs.bench import pack, parameters, reset_and_clock, run_bench, seed,
 from tests.labs.rows import more
 
 OWN = 1
+
+
+def cache(**shape: Any) -> TagCache:
+    """A cache that is number OWN among the initiators."""
+    return TagCache(shape=CacheShape(**shape), source=OWN)
 
 
 class Cache:
@@ -218,31 +224,31 @@ async def is_empty_after_each_reset(dut: Any) -> None:
 @pytest.mark.parametrize("stall, snoops", [(0.0, 0.0), (0.5, 0.0), (0.0, 0.4), (0.4, 0.9)])
 @pytest.mark.parametrize("accesses", [150, more(600)])
 def test_model(lines: int, stall: float, snoops: float, accesses: int) -> None:
-    run_bench(TagCache(lines=lines, source=OWN), __file__, testcase="agrees_with_the_model",
+    run_bench(cache(lines=lines), __file__, testcase="agrees_with_the_model",
               lines=lines, stall=stall, snoops=snoops, accesses=accesses, blocks=0, beats=4)
 
 
 @pytest.mark.parametrize("beat_bytes, stall, snoops", [
     (16, 0.0, 0.0), (16, 0.4, 0.5), more(32, 0.0, 0.0), more(32, 0.4, 0.5)])
 def test_wide_beats(beat_bytes: int, stall: float, snoops: float) -> None:
-    run_bench(TagCache(lines=8, source=OWN, beat_bytes=beat_bytes), __file__,
+    run_bench(cache(lines=8, beat_bytes=beat_bytes), __file__,
               testcase="agrees_with_the_model", lines=8, stall=stall, snoops=snoops, accesses=300,
               blocks=0, beats=32 // beat_bytes)
 
 
 def test_block_stores() -> None:
-    run_bench(TagCache(lines=2, source=OWN, block_stores=True), __file__,
+    run_bench(cache(lines=2, block_stores=True), __file__,
               testcase="agrees_with_the_model", lines=2, stall=0.0, snoops=0.8, accesses=300,
               blocks=0.4, beats=4)
 
 
 def test_cycles() -> None:
-    run_bench(TagCache(lines=8, source=OWN), __file__, testcase="takes_the_promised_cycles")
+    run_bench(cache(lines=8), __file__, testcase="takes_the_promised_cycles")
 
 
 @pytest.mark.parametrize("lines", [4, 16])
 def test_reset(lines: int) -> None:
-    run_bench(TagCache(lines=lines, source=OWN), __file__, testcase="is_empty_after_each_reset",
+    run_bench(cache(lines=lines), __file__, testcase="is_empty_after_each_reset",
               lines=lines)
 
 
@@ -281,15 +287,12 @@ def test_kept_words() -> None:
 
 
 @pytest.mark.parametrize("make, error, text", [
-    (lambda: TagCache(lines=12), ValueError, "lines must be a power of two, at least 2, not 12"),
-    (lambda: TagCache(lines=1), ValueError, "at least 2, not 1"),
-    (lambda: TagCache(lines="8"), TypeError, "lines must be an integer, not '8'"),
-    (lambda: TagCache(lines=8, beat_bytes=12), ValueError, "beat_bytes must be a power of two"),
-    (lambda: TagCache(lines=8, beat_bytes=64), ValueError,
-     "beat_bytes must be at most line_bytes = 32, not 64"),
-    (lambda: TagCache(lines=8, source=16), ValueError, "source must be 0 to 15, not 16"),
-    (lambda: TagCache(lines=8, coherent=True, block_stores=True), ValueError,
-     "a NIC on the memory bus is not told of block stores"),
+    (lambda: TagCache(shape=8), TypeError, "shape must be a CacheShape, not 8"),
+    (lambda: TagCache(shape=CacheShape(lines=8), source="1"), TypeError,
+     "source must be an integer, not '1'"),
+    (lambda: TagCache(shape=CacheShape(lines=8), source=16), ValueError,
+     "source must be 0 to 15, not 16"),
+    (lambda: cache(lines=8, peers=1), ValueError, "shape.peers must be 0, not 1"),
     (lambda: KeptWords(source=-1), ValueError, "source must be 0 to 15, not -1"),
 ])
 def test_refuses(make: Any, error: type[Exception], text: str) -> None:
@@ -298,5 +301,5 @@ def test_refuses(make: Any, error: type[Exception], text: str) -> None:
 
 
 def test_parameters_are_readable() -> None:
-    assert (TagCache(lines=8, source=3).lines, TagCache(lines=8, source=3).source) == (8, 3)
+    assert (cache(lines=8).shape, cache(lines=8).source) == (CacheShape(lines=8), OWN)
     assert KeptWords(source=2).source == 2

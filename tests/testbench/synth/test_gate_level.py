@@ -12,6 +12,7 @@ from amaranth.lib import memory, stream, wiring
 from amaranth.lib.wiring import In, Out
 from nicbed.rtl.boards.line.framer import Framer
 from nicbed.rtl.boards.line.uart import UartReceiver, UartTransmitter
+from nicbed.rtl.cpu.cache_shape import CacheShape
 from nicbed.rtl.cpu.tag_cache import TagCache
 from nicbed.rtl.fabric.faults import FaultInjector, seed_constant
 from nicbed.rtl.nic.crc import CrcCheck
@@ -239,7 +240,7 @@ BLOCKS = {
     "a queue in block RAM": (
         Offered, {"often": {"i__valid": 0.55}, "still": ["i__ready"]}),
     "tags in LUT RAM": (
-        lambda: TagCache(lines=64), {
+        lambda: TagCache(shape=CacheShape(lines=64)), {
             "often": {"valid": 0.9, "fetch": 0.1}, "narrow": {"address": 12, "snoop": 14},
             "still": ["memory__write__payload", "taken__address", "taken__valid",
                       "stale"]}),
