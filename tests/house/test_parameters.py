@@ -17,8 +17,6 @@ _FIELDS = "the fields of what is made, each given by name, in one place"
 
 WAIVED = {
     "coherent_cache: CoherentCache._access": _SIGNALS,
-    "send_dma: SendDma._bus": _SIGNALS,
-    "send_dma: SendDma._packets": _SIGNALS,
     "tag_cache: TagCache._access": _SIGNALS,
     "port_members: PortMembers.__init__": _SHAPE,
     "packets: Packets.launch": _PACKET,

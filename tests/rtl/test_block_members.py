@@ -20,7 +20,9 @@ from nicbed.rtl.nic.fifos.receive_window import ReceiveWindow
 from nicbed.rtl.nic.fifos.send_window import SendWindow
 from nicbed.rtl.nic.nic import Nic
 from nicbed.rtl.nic.rings.line_ring import LineRing
+from nicbed.rtl.nic.rings.packet_maker import PacketMaker
 from nicbed.rtl.nic.rings.receive_dma import ReceiveDma
+from nicbed.rtl.nic.rings.ring_fetch import RingFetch
 from nicbed.rtl.nic.rings.send_dma import SendDma
 from nicbed.rtl.parts.csr_file import CsrFile
 from nicbed.rtl.processor.attached_processor import AttachedProcessor
@@ -96,7 +98,9 @@ BLOCKS: dict[str, Callable[[], wiring.Component]] = {
     "receive fifo": lambda: ReceiveFifo(fifo_bytes=256, mtu=64),
     "receive window": ReceiveWindow,
     "send dma": lambda: SendDma(fifo_bytes=256, mtu=64, ring=4, coherent=1),
+    "ring fetch": lambda: RingFetch(ring=4, coherent=1),
     "line ring": lambda: LineRing(ring=4),
+    "packet maker": lambda: PacketMaker(mtu=64, longest=80),
     "receive dma": lambda: ReceiveDma(ring=4, slot_bytes=128),
     "watch": Watch,
     "host port": lambda: HostPort(posted_writes=4, cache_lines=4, coherent=True),
