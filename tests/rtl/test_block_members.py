@@ -47,6 +47,7 @@ from nicbed.rtl.vi.descriptors.segment_walk import SegmentWalk
 from nicbed.rtl.vi.engine import Engine
 from nicbed.rtl.vi.event_queue import EventQueue
 from nicbed.rtl.vi.manager import Manager
+from nicbed.rtl.vi.receive.deliver import Deliver
 from nicbed.rtl.vi.receive.descriptor import ReceiveDescriptor
 from nicbed.rtl.vi.receive.finish import Finish
 from nicbed.rtl.vi.receive.judge import Judge
@@ -57,6 +58,7 @@ from nicbed.rtl.vi.receive.receive_state import ReceiveState
 from nicbed.rtl.vi.receive.receiver import Receiver
 from nicbed.rtl.vi.receive.scatter_writer import ScatterWriter
 from nicbed.rtl.vi.receive.serve import Serve
+from nicbed.rtl.vi.receive.turn_keeper import TurnKeeper
 from nicbed.rtl.vi.records import ViRecords
 from nicbed.rtl.vi.send.acknowledgements import Acknowledgements
 from nicbed.rtl.vi.send.fetch import SendFetch
@@ -153,7 +155,9 @@ BLOCKS: dict[str, Callable[[], wiring.Component]] = {
     "packet words": lambda: PacketWords(depth=8),
     "receive descriptor": ReceiveDescriptor,
     "packet machine": PacketMachine,
+    "turn keeper": TurnKeeper,
     "judge": Judge,
+    "deliver": Deliver,
     "finish": Finish,
     "serve": Serve,
     "scatter writer": ScatterWriter,
