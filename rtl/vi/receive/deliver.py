@@ -25,7 +25,7 @@ class Delivery(enum.Enum, shape=2):
 
 
 class Fate(enum.Enum, shape=4):
-    """What came of the data, or of the search for a descriptor."""
+    """The outcome of a delivery."""
 
     NONE = 0
     """Not yet known."""
