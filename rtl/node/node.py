@@ -1,6 +1,6 @@
 """A node: host ports, buses, memory controller and NICs."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import reduce
 from operator import or_
 from typing import Any
@@ -165,6 +165,11 @@ class Node(wiring.Component):
     def description(self) -> Description:
         """The description of which it was made."""
         return self._description
+
+    @property
+    def nics(self) -> Sequence[wiring.Component]:
+        """Its NICs, as their design built them."""
+        return self._nics
 
     def elaborate(self, platform: object) -> Module:
         m = Module()

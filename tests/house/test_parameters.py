@@ -9,14 +9,11 @@ MOST = 8
 
 _MPI = "the arguments of MPI's own call, in its order"
 _GM = "the arguments of GM's own call, in its order"
-_SIGNALS = "the signals of one state machine, until it is cut into components"
 _PACKET = "the fields of one packet, given once, where it is made; on the path of messages"
 _TRAP = "parts of the kernel's VIA that name each other, until they share a context"
 _FIELDS = "the fields of what is made, each given by name, in one place"
 
 WAIVED = {
-    "send_dma: SendDma._bus": _SIGNALS,
-    "send_dma: SendDma._packets": _SIGNALS,
     "packets: Packets.launch": _PACKET,
     "queues: complete": "the fields of one completion, given once, where it is made",
     "requests: Send.__init__": _PACKET,

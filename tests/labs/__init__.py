@@ -10,10 +10,11 @@ In the order in which to read:
 - :mod:`.packets`: Packets for the benches of the fabric: flits, CRC, the cycle counter, a log of
   every cycle
 - :mod:`.rows`: Rows of parameters
-- :mod:`.port_system`: A host port with its bus, memory controller and memory, and what drives
-  them in benches
-- :mod:`.smp_system`: Several host ports with their bus and memory controller, over a memory that
-  the bench plays
+- :mod:`.played_nic`: A node whose NIC a bench plays: the product's Node, with a NIC that only
+  hands out its socket
+- :mod:`.port_system`: A node of one CPU whose NIC the bench plays, and what drives it in benches
+- :mod:`.smp_system`: A node of several CPUs whose NIC and memory the bench plays, and what drives
+  it in benches
 - :mod:`.vi_sender`: Everything around the sender, in Python: work queues and scheduler, contexts,
   host memory, the peers of its VIs with a lossy wire, and a record of what it did
 - :mod:`.vi_receiver`: A receiver with everything around it: memory, translators, receive queues,

@@ -42,7 +42,7 @@ def _told(value: Any, seen: dict[int, tuple[int, Any]]) -> Any:
     """Something to hash that is equal for equal values. A part that was met before is told by its
     number in ``seen``, which holds it, so that its address is not another's meanwhile."""
     kind = type(value)
-    if value is None or kind in (bool, int, float, str, bytes, Fraction) or isinstance(
+    if value is None or kind in (bool, int, float, str, bytes, range, Fraction) or isinstance(
             value, (type, Enum, Path)):
         return kind, value
     if id(value) in seen:
@@ -62,7 +62,7 @@ def _told(value: Any, seen: dict[int, tuple[int, Any]]) -> Any:
     if kind is Signal:
         return kind, value.name, repr(value.shape()), value.init, value.reset_less, repr(
             value.attrs)
-    if kind.__module__.partition(".")[0] in ("amaranth", "nicbed", "tests"):
+    if kind.__module__.partition(".")[0].startswith(("amaranth", "nicbed", "tests")):
         return kind, tuple((name, _told(part, seen)) for name, part in _attributes(value).items())
     raise _Unknown(kind)
 

@@ -1,4 +1,4 @@
-"""A host port with its bus, memory controller and memory, and what drives them in benches."""
+"""A node of one CPU whose NIC the bench plays, and what drives it in benches."""
 
 import random
 from collections.abc import Callable, Iterator
@@ -8,78 +8,58 @@ from amaranth.hdl import Module
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 from nicbed.layouts.description import Description
-from nicbed.layouts.operations import ANSWER, ANSWER_WORDS, BLOCK, ENTRY, ENTRY_WORDS, Answer, Op
+from nicbed.layouts.operations import ANSWER, BLOCK, ENTRY, Answer, Op
 from nicbed.layouts.timing import TIMING_REGISTERS, timing_values
 from nicbed.rtl.bus.burst import Burst, BurstRequest, BurstWord
-from nicbed.rtl.bus.bus import Bus
-from nicbed.rtl.bus.memory import HostMemory, MemoryController
+from nicbed.rtl.bus.memory import HostMemory
 from nicbed.rtl.bus.pio import PioTarget
 from nicbed.rtl.bus.watch import LineTaken
-from nicbed.rtl.cpu.host_port import HostPort
-from nicbed.rtl.cpu.mailbox import Mailbox
-from nicbed.rtl.cpu.port_shape import PortShape
+from nicbed.rtl.cpu.mailbox import add_mailboxes, mailbox_ports
 from nicbed.rtl.parts.timing_registers import TimingRegisters
 from nicbed.rtl.timekeeper import Timekeeper
 
 from tests.labs.bench import pack
+from tests.labs.played_nic import WORDS, node_of
 
-__all__ = ["WORDS", "PortSystem", "Driver", "Engine", "entry"]
-
-WORDS = 1024
-"""Size of the memory."""
+__all__ = ["PortSystem", "Driver", "Engine", "entry"]
 
 
 class PortSystem(wiring.Component):
-    """Everything of a node but the NIC, which the bench plays. ``shape``: fields of the port's
-    :class:`PortShape`, in place of 16 posted writes and 16 lines."""
+    """A node of one CPU with its memory and its time; the bench plays the NIC. ``knobs`` are those
+    of the node's structure, with two underscores for the dot."""
 
-    def __init__(self, *, pio_width: int = 8, **shape: Any) -> None:
-        self._pio_width = pio_width
-        self._shape = PortShape(**{"posted_writes": 16, "cache_lines": 16, **shape})
+    def __init__(self, **knobs: Any) -> None:
+        self._node = node_of({"cpu.cache_lines": 16, **{
+            name.replace("__", "."): value for name, value in knobs.items()}})
         super().__init__({
             "cfg_we": In(1), "cfg_index": In(8), "cfg_data": In(32),
             "skip_enable": In(1), "limit": In(64), "calm": In(1),
             "attention": Out(1), "stall": Out(1), "expired": Out(1), "cycle": Out(64),
-            "waiting": Out(1), "stopped": Out(1), "go": In(1), "count": In(3),
-            "entries": In(BLOCK * ENTRY_WORDS * 32), "answers": Out(BLOCK * ANSWER_WORDS * 32),
+            "waiting": Out(1), "stopped": Out(1), **mailbox_ports(1),
             "pio": Out(PioTarget), "engine": In(Burst()), "irq": In(1),
             "taken": Out(LineTaken),
         })
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        m.submodules.registers = registers = TimingRegisters(description=Description())
+        m.submodules.node = node = self._node
+        m.submodules.registers = registers = TimingRegisters(description=node.description)
         m.submodules.keeper = keeper = Timekeeper(ports=1)
-        m.submodules.box = box = Mailbox()
-        m.submodules.bus = bus = Bus(ports=1, engines=1, pio_width=self._pio_width)
-        m.submodules.controller = controller = MemoryController(
-            initiators=2, words=WORDS, writers=int(self._shape.block_stores))
         m.submodules.memory = memory = HostMemory(words=WORDS, kind="array")
-        m.submodules.port = port = HostPort(shape=self._shape, source=1)
-        host = port.host
-        connect(m, port.pio, bus.port[0])
-        connect(m, port.taken, flipped(self.taken))
-        connect(m, flipped(self.engine), bus.engine[0])
-        connect(m, bus.memory, controller.burst[0])
-        connect(m, port.memory, controller.burst[1])
-        if self._shape.block_stores:
-            connect(m, port.block_memory, controller.burst[2])
-        connect(m, controller.port, memory.port)
-        connect(m, bus.pio, flipped(self.pio))
+        [host], [nic] = node.cpu, node.nics
+        connect(m, node.memory, memory.port)
+        connect(m, flipped(nic.pio), flipped(self.pio))
+        connect(m, flipped(nic.dma[0]), flipped(self.engine))
+        connect(m, flipped(nic.taken[0]), flipped(self.taken))
+        add_mailboxes(m, self, node.cpu)
         m.d.comb += [
             registers.we.eq(self.cfg_we), registers.index.eq(self.cfg_index),
-            registers.data.eq(self.cfg_data), bus.timing.eq(registers.timing),
-            controller.timing.eq(registers.timing), port.timing.eq(registers.timing),
-            controller.lock[1].eq(port.lock), port.snoop.eq(controller.snoop),
-            port.now.eq(keeper.now), port.irq.eq(self.irq),
-            host.go.eq(self.go), host.count.eq(self.count), host.entry.eq(box.entry),
-            box.entries.eq(self.entries), box.index.eq(host.index), box.answer.eq(host.answer),
-            box.slot.eq(host.slot), box.store.eq(host.answers), box.discard.eq(host.discards),
-            self.answers.eq(box.answers), self.waiting.eq(host.waiting),
-            self.stopped.eq(host.stopped),
+            registers.data.eq(self.cfg_data), node.timing.eq(registers.timing),
+            node.cpus.eq(1), node.cycle.eq(keeper.cycle),
+            nic.irq.eq(self.irq), nic.idle.eq(self.calm),
+            self.waiting.eq(host.waiting), self.stopped.eq(host.stopped),
             keeper.skip_enable.eq(self.skip_enable), keeper.limit.eq(self.limit),
-            keeper.quiescent.eq(bus.idle & controller.idle & host.rests & self.calm
-                                & ~host.stopped),
+            keeper.quiescent.eq(node.idle & host.rests & ~host.stopped),
             keeper.distance[0].eq(host.distance), keeper.asks[0].eq(host.asks),
             keeper.needs[0].eq(host.needs),
             self.attention.eq(keeper.attention), self.stall.eq(keeper.stall),
@@ -164,7 +144,7 @@ class Driver:
                 toggled = attention
                 answers = []
                 if block is not None:
-                    raw = int(dut.answers.value).to_bytes(ANSWER.size * BLOCK, "little")
+                    raw = int(dut.port0_answers.value).to_bytes(ANSWER.size * BLOCK, "little")
                     answers = [Answer(*item) for item in ANSWER.iter_unpack(raw)][:len(block)]
                     collected += answers
                 self.wakes += 1
@@ -172,8 +152,8 @@ class Driver:
                     block = next(program) if block is None else program.send(answers)
                 except StopIteration:
                     return collected
-                dut.entries.value = int.from_bytes(b"".join(block), "little")
-                dut.count.value = len(block)
+                dut.port0_entries.value = int.from_bytes(b"".join(block), "little")
+                dut.port0_count.value = len(block)
                 dut.go.value = 1 - int(dut.go.value)
             else:
                 assert toggled is None or int(dut.attention.value) == toggled or \

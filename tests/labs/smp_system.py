@@ -1,4 +1,4 @@
-"""Several host ports with their bus and memory controller, over a memory that the bench plays."""
+"""A node of several CPUs whose NIC and memory the bench plays, and what drives it in benches."""
 
 import random
 from collections.abc import Generator
@@ -8,88 +8,61 @@ from amaranth.hdl import Cat, Module
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 from nicbed.layouts.description import Description
-from nicbed.layouts.operations import ANSWER, ANSWER_WORDS, BLOCK, ENTRY_WORDS, Answer, Op
+from nicbed.layouts.operations import ANSWER, BLOCK, Answer, Op
 from nicbed.layouts.timing import TIMING_REGISTERS, timing_values
 from nicbed.rtl.bus.burst import Burst
-from nicbed.rtl.bus.bus import Bus
-from nicbed.rtl.bus.memory import MemoryController, MemoryPort
+from nicbed.rtl.bus.memory import MemoryPort
 from nicbed.rtl.bus.pio import PioTarget
-from nicbed.rtl.cpu.host_port import HostPort, join_ports
-from nicbed.rtl.cpu.mailbox import Mailbox
-from nicbed.rtl.cpu.port_shape import PortShape
+from nicbed.rtl.cpu.mailbox import add_mailboxes, mailbox_ports
 from nicbed.rtl.parts.timing_registers import TimingRegisters
 from nicbed.rtl.timekeeper import Timekeeper
 
+from tests.labs.played_nic import WORDS, node_of
 from tests.labs.port_system import entry
 
-__all__ = ["WORDS", "Program", "SmpDriver", "SmpSystem", "spans"]
-
-WORDS = 1024
-"""Size of the memory."""
+__all__ = ["Program", "SmpDriver", "SmpSystem", "spans"]
 
 Program = Generator[list[bytes], list[Answer], None]
 """Yields blocks and is sent their answers."""
 
 
 class SmpSystem(wiring.Component):
-    """Everything of a node but its NIC and its memory. ``shape``: fields of its ports'
-    :class:`PortShape`, in place of 4 posted writes and 4 lines."""
+    """A node of several CPUs with its time; the bench plays the NIC and the memory. ``knobs`` are
+    those of the node's structure, with two underscores for the dot."""
 
-    def __init__(self, *, cpus: int, **shape: Any) -> None:
+    def __init__(self, *, cpus: int, **knobs: Any) -> None:
         self._cpus = cpus
-        self._shape = PortShape(**{"posted_writes": 4, "cache_lines": 4, "peers": cpus - 1,
-                                   **shape})
+        self._node = node_of({
+            "node.cpus": cpus, "bus.posted_writes": 4, "cpu.cache_lines": 4,
+            **{name.replace("__", "."): value for name, value in knobs.items()}})
         super().__init__({
             "cfg_we": In(1), "cfg_index": In(8), "cfg_data": In(32),
-            "stall": Out(1), "cycle": Out(64), "waiting": Out(cpus), "go": In(cpus),
+            "stall": Out(1), "cycle": Out(64), "waiting": Out(cpus), **mailbox_ports(cpus),
             "pio": Out(PioTarget), "engine": In(Burst()), "memory": Out(MemoryPort(WORDS)),
-            **{f"{name}_{port}": member for port in range(cpus) for name, member in (
-                ("count", In(3)), ("entries", In(BLOCK * ENTRY_WORDS * 32)),
-                ("answers", Out(BLOCK * ANSWER_WORDS * 32)))},
         })
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        cpus = self._cpus
-        m.submodules.registers = registers = TimingRegisters(description=Description())
-        m.submodules.keeper = keeper = Timekeeper(ports=cpus)
-        m.submodules.bus = bus = Bus(ports=cpus, engines=1)
-        m.submodules.controller = controller = MemoryController(
-            initiators=1 + cpus, words=WORDS, writers=cpus if self._shape.block_stores else 0)
-        connect(m, flipped(self.engine), bus.engine[0])
-        connect(m, bus.memory, controller.burst[0])
-        connect(m, controller.port, flipped(self.memory))
-        connect(m, bus.pio, flipped(self.pio))
+        m.submodules.node = node = self._node
+        m.submodules.registers = registers = TimingRegisters(description=node.description)
+        m.submodules.keeper = keeper = Timekeeper(ports=self._cpus)
+        [nic] = node.nics
+        connect(m, node.memory, flipped(self.memory))
+        connect(m, flipped(nic.pio), flipped(self.pio))
+        connect(m, flipped(nic.dma[0]), flipped(self.engine))
+        add_mailboxes(m, self, node.cpu)
         m.d.comb += [
             registers.we.eq(self.cfg_we), registers.index.eq(self.cfg_index),
-            registers.data.eq(self.cfg_data), bus.timing.eq(registers.timing),
-            controller.timing.eq(registers.timing),
+            registers.data.eq(self.cfg_data), node.timing.eq(registers.timing),
+            node.cpus.eq(self._cpus), node.cycle.eq(keeper.cycle),
             self.stall.eq(keeper.stall), self.cycle.eq(keeper.cycle),
+            self.waiting.eq(Cat(host.waiting for host in node.cpu)),
         ]
-        ports = [HostPort(shape=self._shape, source=1 + number) for number in range(cpus)]
-        join_ports(m, ports)
-        for number, port in enumerate(ports):
-            m.submodules[f"port_{number}"] = port
-            m.submodules[f"box_{number}"] = box = Mailbox()
-            host = port.host
-            connect(m, port.pio, bus.port[number])
-            connect(m, port.memory, controller.burst[1 + number])
-            if self._shape.block_stores:
-                connect(m, port.block_memory, controller.burst[1 + cpus + number])
+        for number, host in enumerate(node.cpu):
             m.d.comb += [
-                port.timing.eq(registers.timing), controller.lock[1 + number].eq(port.lock),
-                port.snoop.eq(controller.snoop),
-                port.snoop.valid.eq(controller.snoop.valid & (controller.snoop.source == 0)),
-                port.now.eq(keeper.now),
-                host.go.eq(self.go[number]), host.count.eq(getattr(self, f"count_{number}")),
-                host.entry.eq(box.entry), box.index.eq(host.index), box.answer.eq(host.answer),
-                box.slot.eq(host.slot), box.store.eq(host.answers), box.discard.eq(host.discards),
-                box.entries.eq(getattr(self, f"entries_{number}")),
-                getattr(self, f"answers_{number}").eq(box.answers),
                 keeper.distance[number].eq(host.distance), keeper.asks[number].eq(host.asks),
                 keeper.needs[number].eq(host.needs),
             ]
-        m.d.comb += self.waiting.eq(Cat(port.host.waiting for port in ports))
         return m
 
 
@@ -192,7 +165,7 @@ class SmpDriver:
             if block is None:
                 block = next(programs[port])
             else:
-                raw = int(getattr(self.dut, f"answers_{port}").value)
+                raw = int(getattr(self.dut, f"port{port}_answers").value)
                 answers = [Answer(*item) for item in ANSWER.iter_unpack(
                     raw.to_bytes(ANSWER.size * BLOCK, "little"))][:len(block)]
                 block = programs[port].send(answers)
@@ -200,8 +173,8 @@ class SmpDriver:
             left.discard(port)
             block = [entry(Op.DELAY, work=1000 << 8)]
         blocks[port] = block
-        getattr(self.dut, f"entries_{port}").value = int.from_bytes(b"".join(block), "little")
-        getattr(self.dut, f"count_{port}").value = len(block)
+        getattr(self.dut, f"port{port}_entries").value = int.from_bytes(b"".join(block), "little")
+        getattr(self.dut, f"port{port}_count").value = len(block)
 
 
 async def spans(driver: SmpDriver, steps: list[tuple[int, bytes]]) -> list[int]:

@@ -27,7 +27,9 @@ from nicbed.rtl.nic.fifos.receive_window import ReceiveWindow
 from nicbed.rtl.nic.fifos.send_window import SendWindow
 from nicbed.rtl.nic.nic import Nic
 from nicbed.rtl.nic.rings.line_ring import LineRing
+from nicbed.rtl.nic.rings.packet_maker import PacketMaker
 from nicbed.rtl.nic.rings.receive_dma import ReceiveDma
+from nicbed.rtl.nic.rings.ring_fetch import RingFetch
 from nicbed.rtl.nic.rings.send_dma import SendDma
 from nicbed.rtl.parts.csr_file import CsrFile
 from nicbed.rtl.processor.attached_processor import AttachedProcessor
@@ -52,6 +54,7 @@ from nicbed.rtl.vi.descriptors.segment_walk import SegmentWalk
 from nicbed.rtl.vi.engine import Engine
 from nicbed.rtl.vi.event_queue import EventQueue
 from nicbed.rtl.vi.manager import Manager
+from nicbed.rtl.vi.receive.deliver import Deliver
 from nicbed.rtl.vi.receive.descriptor import ReceiveDescriptor
 from nicbed.rtl.vi.receive.finish import Finish
 from nicbed.rtl.vi.receive.judge import Judge
@@ -62,6 +65,7 @@ from nicbed.rtl.vi.receive.receive_state import ReceiveState
 from nicbed.rtl.vi.receive.receiver import Receiver
 from nicbed.rtl.vi.receive.scatter_writer import ScatterWriter
 from nicbed.rtl.vi.receive.serve import Serve
+from nicbed.rtl.vi.receive.turn_keeper import TurnKeeper
 from nicbed.rtl.vi.records import ViRecords
 from nicbed.rtl.vi.send.acknowledgements import Acknowledgements
 from nicbed.rtl.vi.send.fetch import SendFetch
@@ -103,7 +107,9 @@ BLOCKS: dict[str, Callable[[], wiring.Component]] = {
     "receive fifo": lambda: ReceiveFifo(fifo_bytes=256, mtu=64),
     "receive window": ReceiveWindow,
     "send dma": lambda: SendDma(fifo_bytes=256, mtu=64, ring=4, coherent=1),
+    "ring fetch": lambda: RingFetch(ring=4, coherent=1),
     "line ring": lambda: LineRing(ring=4),
+    "packet maker": lambda: PacketMaker(mtu=64, longest=80),
     "receive dma": lambda: ReceiveDma(ring=4, slot_bytes=128),
     "watch": Watch,
     "host port": lambda: HostPort(shape=PortShape(posted_writes=4, cache_lines=4,
@@ -162,7 +168,9 @@ BLOCKS: dict[str, Callable[[], wiring.Component]] = {
     "packet words": lambda: PacketWords(depth=8),
     "receive descriptor": ReceiveDescriptor,
     "packet machine": PacketMachine,
+    "turn keeper": TurnKeeper,
     "judge": Judge,
+    "deliver": Deliver,
     "finish": Finish,
     "serve": Serve,
     "scatter writer": ScatterWriter,

@@ -4,20 +4,13 @@ from amaranth.hdl import Cat, Const, Module, Mux, Signal
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
-from ....layouts.rings import (
-    DESCRIPTOR_CONTROL,
-    LINE_BYTES,
-    LINE_INLINE,
-    LINE_PAYLOAD_INLINE,
-    LINE_WORD,
-)
+from ....layouts.rings import LINE_BYTES, LINE_INLINE, LINE_PAYLOAD_INLINE, LINE_WORD
 from ...bus.watch import LineTaken
 from ...parts.flit import Header
+from .descriptor_store import Control
 
-__all__ = ["Control", "LineFound", "LineLook", "LineRing"]
+__all__ = ["LineFound", "LineLook", "LineRing"]
 
-Control = data.StructLayout({field.name: field.width for field in DESCRIPTOR_CONTROL.fields})
-"""The control word of a descriptor."""
 _Line = data.StructLayout({field.name: field.width for field in LINE_WORD.fields})
 _LINE_BITS = LINE_BYTES.bit_length() - 1
 

@@ -13,6 +13,10 @@ In the order in which to read:
 - :mod:`.packet_machine`: Handles packets one at a time: takes one, does what it asks for, and has
   it ended
 - :mod:`.judge`: Judges packets: whether one counts, and what it asks for
+- :mod:`.turn_keeper`: Keeps what is known of the packet whose turn it is in the receiver, and how
+  it is to end
+- :mod:`.deliver`: Delivers a packet's data: into the segments of a receive descriptor, or where
+  the peer wants
 - :mod:`.scatter_writer`: Scatters packet data into virtual memory, byte-exact
 - :mod:`.finish`: Ends a packet in the receiver: completes its descriptor, stores what is kept,
   tells others

@@ -81,7 +81,7 @@ async def writes_pass_while_the_cpu_goes_on(dut: Any) -> None:
 @pytest.mark.parametrize("testcase", ["take_the_promised_cycles",
                                       "writes_pass_while_the_cpu_goes_on"])
 def test_cycles(testcase: str) -> None:
-    run_bench(PortSystem(block_stores=True), __file__, testcase=testcase)
+    run_bench(PortSystem(cpu__copy_by="block"), __file__, testcase=testcase)
 
 
 def test_refuses() -> None:

@@ -54,4 +54,5 @@ async def stores_are_transactions(dut: Any) -> None:
 
 
 def test_stores() -> None:
-    run_bench(PortSystem(coherent=True), __file__, testcase="stores_are_transactions")
+    run_bench(PortSystem(nic__attachment="memory_bus"), __file__,
+              testcase="stores_are_transactions")

@@ -107,8 +107,8 @@ async def takes_the_promised_cycles(dut: Any) -> None:
 async def ends_a_program(dut: Any) -> None:
     driver = await start(dut)
     await driver.reset()
-    dut.entries.value = int.from_bytes(entry(Op.STOP), "little")
-    dut.count.value = 1
+    dut.port0_entries.value = int.from_bytes(entry(Op.STOP), "little")
+    dut.port0_count.value = 1
     dut.go.value = 1 - int(dut.go.value)
     before = int(dut.attention.value)
     await cycles(dut, 3)
@@ -434,11 +434,11 @@ async def takes_two_transfers(dut: Any) -> None:
 
 
 def test_on_a_bus_of_4_bytes() -> None:
-    run_bench(PortSystem(pio_width=4), __file__, testcase="takes_two_transfers")
+    run_bench(PortSystem(bus__pio_width=4), __file__, testcase="takes_two_transfers")
 
 
 def test_agrees_with_the_model_on_a_bus_of_4_bytes() -> None:
-    run_bench(PortSystem(pio_width=4), __file__, testcase="agrees_with_the_model", turns=4,
+    run_bench(PortSystem(bus__pio_width=4), __file__, testcase="agrees_with_the_model", turns=4,
               posted_writes=16, cache_lines=16, pio_width=4)
 
 
@@ -459,7 +459,7 @@ async def swaps_in_the_cache(dut: Any) -> None:
 
 @pytest.mark.parametrize("testcase", ["swaps_in_the_cache", "swaps_atomically"])
 def test_owned_swaps(testcase: str) -> None:
-    run_bench(PortSystem(cas_in_cache=True), __file__, testcase=testcase)
+    run_bench(PortSystem(cpu__cas_place="cache"), __file__, testcase=testcase)
 
 
 MANY = more(True, id="many")
@@ -468,23 +468,25 @@ MANY = more(True, id="many")
 @pytest.mark.parametrize("many", [pytest.param(False, id="few"), MANY])
 @pytest.mark.parametrize("posted_writes, cache_lines", [more(16, 16), (2, 4), (5, 64)])
 def test_agrees_with_the_model(posted_writes: int, cache_lines: int, many: bool) -> None:
-    run_bench(PortSystem(posted_writes=posted_writes, cache_lines=cache_lines), __file__,
+    run_bench(PortSystem(bus__posted_writes=posted_writes, cpu__cache_lines=cache_lines), __file__,
               testcase="agrees_with_the_model", turns=12 if many else 6,
               posted_writes=posted_writes, cache_lines=cache_lines)
 
 
-@pytest.mark.parametrize("cache_lines, l2_lines, l2_hit", [(2, 8, 5), more(8, 64, 2),
+@pytest.mark.parametrize("cache_lines, l2_lines, l2_hit", [(4, 8, 5), more(8, 64, 2),
                                                            more(16, 32, 40)])
 def test_agrees_with_the_model_of_two_levels(cache_lines: int, l2_lines: int, l2_hit: int) -> None:
     levels: dict[str, Any] = {"cache_lines": cache_lines, "l2_lines": l2_lines, "l2_hit": l2_hit}
-    run_bench(PortSystem(posted_writes=2, **levels), __file__, testcase="agrees_with_the_model",
-              turns=8, posted_writes=2, **levels)
+    system = PortSystem(bus__posted_writes=2, **{f"cpu__{name}": value
+                                                 for name, value in levels.items()})
+    run_bench(system, __file__, testcase="agrees_with_the_model", turns=8, posted_writes=2,
+              **levels)
 
 
 @pytest.mark.parametrize("many", [pytest.param(False, id="few"), MANY])
 @pytest.mark.parametrize("posted_writes, cache_lines", [more(16, 16), (3, 8)])
 def test_same_in_blocks(posted_writes: int, cache_lines: int, many: bool) -> None:
-    run_bench(PortSystem(posted_writes=posted_writes, cache_lines=cache_lines), __file__,
+    run_bench(PortSystem(bus__posted_writes=posted_writes, cpu__cache_lines=cache_lines), __file__,
               testcase="is_the_same_in_blocks_of_any_size", turns=4 if many else 1)
 
 

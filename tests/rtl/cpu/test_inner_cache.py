@@ -17,7 +17,7 @@ from tests.labs.smp_system import Program, SmpDriver, SmpSystem, spans
 
 ALL = (1 << 64) - 1
 L2 = 5
-LEVELS: dict[str, Any] = {"cache_lines": 2, "l2_lines": 8, "l2_hit": L2}
+LEVELS: dict[str, Any] = {"cpu__cache_lines": 4, "cpu__l2_lines": 16, "cpu__l2_hit": L2}
 MISS, UPGRADE, INTERVENTION = 14, 4, 7
 _clocked: list[Any] = []
 
@@ -45,27 +45,27 @@ async def check(dut: Any, cases: list[tuple[bytes, int]]) -> None:
 
 @cocotb.test()
 async def takes_the_promised_cycles(dut: Any) -> None:
-    """Lines 0, 2, 4 and 6 share a place in the first level, 0 and 8 also one in the second."""
+    """Lines 0, 4, 8 and 12 share a place in the first level, 0 and 16 also one in the second."""
     await reset_and_clock(dut)
     dut.calm.value = 1
     await check(dut, [
-        (load(0), MISS), (load(0), 1), (load(2), MISS), (load(2), 1), (load(0), L2), (load(0), 1),
-        (load(1), MISS), (load(0, lines=3), 1 + 1 + L2), (load(0, lines=3), L2 + 1 + L2),
+        (load(0), MISS), (load(0), 1), (load(4), MISS), (load(4), 1), (load(0), L2), (load(0), 1),
+        (load(1, lines=3), 3 * MISS), (load(0, lines=5), 4 + L2), (load(0, lines=5), L2 + 3 + L2),
         # A store waits for the second level alone, and brings nothing into the first one.
-        (store(0), 1), (load(2), 1), (store(4), MISS), (load(2), 1), (load(4), L2), (store(4), 1),
-        (load(4), 1),
+        (store(0), 1), (load(4), 1), (store(8), MISS), (load(4), 1), (load(8), L2), (store(8), 1),
+        (load(8), 1),
         # What the second level replaces leaves the first one; a dirty line is written back.
-        (load(8), MISS + 5), (load(0), MISS), (store(8), MISS), (load(0), MISS + 5),
+        (load(16), MISS + 5), (load(0), MISS), (store(16), MISS), (load(0), MISS + 5),
         # So it does if a store brings it into the second level again.
-        (store(8), MISS), (store(0), MISS + 5), (load(0), L2),
+        (store(16), MISS), (store(0), MISS + 5), (load(0), L2),
         # A poll's word that is kept costs what its line costs.
-        (poll(0), MISS), (poll(0), 1), (load(2), L2), (poll(0), L2), (poll(0), 1),
-        (poll(6), MISS), (load(6), 1), (load(0), L2),
+        (poll(0), MISS), (poll(0), 1), (load(4), L2), (poll(0), L2), (poll(0), 1),
+        (poll(12), MISS), (load(12), 1), (load(0), L2),
         # A swap past the cache changes no level, and drops the word.
         (entry(Op.CAS, address=0, data=(9, 9)), 11), (poll(0), MISS), (load(0), 1), (load(1), 1),
     ])
     # Reset leaves nothing in any place of the first level.
-    await check(dut, [(store(0), MISS), (load(0), L2), (store(1), MISS), (load(1), L2)])
+    await check(dut, [(store(0), MISS), (load(0), L2), (store(3), MISS), (load(3), L2)])
 
 
 async def loads_twice(dut: Any, taken: int, when: int) -> tuple[int, int]:
@@ -79,7 +79,7 @@ async def loads_twice(dut: Any, taken: int, when: int) -> tuple[int, int]:
     ends: list[int] = []
 
     def loader() -> Program:
-        yield [load(0), load(3), load(2)]
+        yield [load(0), load(3), load(4)]
         yield [entry(Op.DELAY, work=(200 - driver.cycle) << 8)]
         answers = yield [load(0), load(0)]
         ends.extend(answer.cycle for answer in answers)

@@ -353,13 +353,14 @@ def iter_nothing() -> Program:
     yield from ()
 
 
-TWO_LEVELS: dict[str, Any] = {"cache_lines": 2, "l2_lines": 4, "l2_hit": 3}
+TWO_LEVELS: dict[str, Any] = {"cpu__l2_lines": 8, "cpu__l2_hit": 3}
 
 
 def system(cpus: int, line_bytes: int = 32, block_stores: bool = False, beat_bytes: int = 8,
            two_levels: bool = False) -> SmpSystem:
-    return SmpSystem(cpus=cpus, line_bytes=line_bytes, block_stores=block_stores,
-                     beat_bytes=beat_bytes, **(TWO_LEVELS if two_levels else {"cache_lines": 4}))
+    return SmpSystem(cpus=cpus, cpu__line_bytes=line_bytes, memory__width=beat_bytes,
+                     cpu__copy_by="block" if block_stores else "cache",
+                     **(TWO_LEVELS if two_levels else {}))
 
 
 def bench(testcase: str, cpus: int, line_bytes: int = 32, block_stores: bool = False,

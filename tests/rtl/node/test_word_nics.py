@@ -75,7 +75,7 @@ def test_lines_of_a_nic_interrupt_cpus_in_turn(cpus: int, nics: int,
         seen = []
 
         async def bench(ctx: Any, value: Any = value, seen: list[int] = seen) -> None:
-            for nic, one in enumerate(node._nics):
+            for nic, one in enumerate(node.nics):
                 for line in range(2):
                     ctx.set(one.irq, 1 << line)
                     await ctx.delay(1e-9)
