@@ -20,9 +20,9 @@ from tests.formal.prover import Refuted, needs_prover, prove
 
 pytestmark = needs_prover
 
-BEHIND = ("WRITE", "REFUSE", "JOB", "ACKNOWLEDGE", "MISS", "PROBED")
+BEHIND = ("REFUSE", "JOB", "ACKNOWLEDGE", "MISS", "PROBED")
 """States of a good packet."""
-OPEN = ("CHECK", "DESCRIPTOR", "RESUME", "WALK", "END")
+OPEN = ("CHECK", "DELIVER", "END")
 
 
 class Verdict(wiring.Elaboratable):
@@ -45,11 +45,12 @@ class Verdict(wiring.Elaboratable):
         m = Module()
         machine = self.machine
         # Elaborated here, so that their insides are there to speak of.
-        for part in (machine.finish, machine.serve):
+        for part in (machine.finish, machine.serve, machine.deliver):
             inside = part.elaborate(platform)
             part.elaborate = lambda platform, inside=inside: inside
         m.submodules.machine = machine.elaborate(platform)
         ends, serves = machine.finish._state, machine.serve._state
+        delivers = machine.deliver._state
         turn, state, walk = machine.turn, machine.state, machine.walk
         words, ahead = machine.words, machine.descriptor.ahead
         m.d.comb += [words.whole.eq(1 if self.trusts else self.whole),
@@ -117,16 +118,19 @@ class Verdict(wiring.Elaboratable):
         m.d.comb += [
             Assert(machine.ongoing("END") == ~ends.ongoing("IDLE")),
             Assert(machine.ongoing("SERVE") == ~serves.ongoing("IDLE")),
+            Assert(machine.ongoing("DELIVER") == ~delivers.ongoing("IDLE")),
             Assert(~ends.ongoing("VOID") | whole & bad & looked & (looked_vi == turn.vi)),
         ]
-        for names, holds in ((BEHIND, packet & good), (OPEN, packet), (("SERVE",), ~packet),
-                             (("RESUME",), good | (message.index == delivered.index)
-                              & (message.offset == delivered.offset)),
-                             (("CHECK",), ~turn.on_read),
-                             (("DESCRIPTOR",), good | ~delivered.begun),
-                             (("CHECK",), looked & (looked_vi == turn.vi))):
+        for of, names, holds in (
+                (machine, BEHIND, packet & good), (machine, OPEN, packet),
+                (machine, ("SERVE",), ~packet), (machine, ("CHECK",), ~turn.on_read),
+                (machine, ("CHECK",), looked & (looked_vi == turn.vi)),
+                (delivers, ("WRITE",), good),
+                (delivers, ("RESUME",), good | (message.index == delivered.index)
+                 & (message.offset == delivered.offset)),
+                (delivers, ("DESCRIPTOR",), good | ~delivered.begun)):
             for name in names:
-                m.d.comb += Assert(~machine.ongoing(name) | holds)
+                m.d.comb += Assert(~of.ongoing(name) | holds)
         return m
 
 

@@ -134,7 +134,7 @@ class Deliver(wiring.Component):
             told.walks.eq(user.walks),
             told.bytes.eq(self.scatter.written),
         ]
-        with m.FSM():
+        with m.FSM() as self._state:
             with m.State("IDLE"):
                 with m.If(user.valid):
                     with m.Switch(user.delivery):
