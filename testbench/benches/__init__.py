@@ -1,16 +1,15 @@
 """The microbenchmarks, one object each, behind the door BENCHES: built in, by an entry point of
 group ``nicbed.benches``, or by path.
 
-A benchmark is a :class:`.benchmark.Benchmark`; one with a part for each layer, a
-:class:`.variants.Variants`. A part is a class, too, or a module of functions:
-``parameters(description)``, its plain parameters, and, if those leave out the runs that take long,
-``full(description)``; ``async measure(lab, layer, parameters, tell)``, which runs host programs on
-a lab and returns plain data; ``evaluate(raw, description, parameters)``, a pure function from that
-data to results, truth, points and checks; ``tables(document)`` and, where there is a plot,
-``draw(document, figure)``. For ``nicbed compare`` it has ``headline(document)``, which returns a
-:class:`.common.headline.Headline` for each figure to compare with another NIC's, ``FIGURES``, their
-names, where these are the same for all descriptions, and, if there is a curve to compare,
-``series(document)``.
+A benchmark is a :class:`.benchmark.Benchmark`; one with a part for each layer is a
+:class:`.variants.Variants`, whose parts are of that class, too. It has ``parameters(description)``
+and, if those leave out the runs that take long, ``full(description)``; ``async measure(lab, layer,
+parameters, tell)``, which runs host programs on a lab and returns plain data; ``evaluate(raw,
+description, parameters)``, a pure function from that data to results, truth, points and checks;
+``tables(document)`` and, where there is a plot, ``draw(document, figure)``. For ``nicbed compare``
+it has ``headline(document)``, which returns a :class:`.common.headline.Headline` for each figure to
+compare with another NIC's, ``FIGURES``, their names, where these are the same for all descriptions,
+and, if there is a curve to compare, ``series(document)``.
 
 In the order in which to read:
 
@@ -110,7 +109,7 @@ async def run(lab: Any, name: str, layer: str, parameters: dict[str, Any]) -> di
     from .common.one_nic import OneNic
 
     module = get(name).module(layer)
-    several = lab.description.node.nics > 1 and not getattr(module, "EVERY_NIC", False)
+    several = lab.description.node.nics > 1 and not module.EVERY_NIC
     chosen = OneNic(lab) if several else lab
     raw = await module.measure(chosen, layer, parameters, lab.progress)
     outcome = module.evaluate(raw, lab.description, parameters)

@@ -10,8 +10,8 @@ __all__ = ["Presented"]
 
 
 class Presented:
-    """A benchmark's object as a module of functions: ``parameters(description)``, ``measure(lab,
-    layer, parameters, tell)``, ``evaluate(raw, description, parameters)``, ``tables(document)``,
+    """A benchmark's object, ``bench``, with ``parameters(description)``, ``measure(lab, layer,
+    parameters, tell)``, ``evaluate(raw, description, parameters)``, ``tables(document)``,
     ``headline(document)`` and, where the object has them, ``full(description)``,
     ``draw(document, figure)``, ``series(document)``, ``FIGURES`` and ``SHORT``."""
 

@@ -2,7 +2,6 @@
 
 import importlib
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
 from ...layouts.doors import LAYERS, Layer
 from .benchmark import Benchmark, Uncarried
@@ -12,12 +11,12 @@ __all__ = ["Variants"]
 
 
 class Variants(Benchmark):
-    """A benchmark whose parts are written one a layer, as modules of functions or as classes.
+    """A benchmark whose parts are written one a layer, each a :class:`.benchmark.Benchmark`.
 
     Parameters
     ----------
     parts
-        By the name of a layer, ``"module"`` or ``"module:Class"`` below this package.
+        By the name of a layer, ``"module:Class"`` below this package.
     capable
         For layers that are not built in: what an endpoint must be capable of, the name of a class
         attribute, and the part for it; the first that fits.
@@ -37,9 +36,9 @@ class Variants(Benchmark):
 
     def nodes_on(self, layer: str) -> int:
         """The nodes that it takes by default over ``layer``: its part's, if those are more."""
-        return max(self.nodes, getattr(self.module(layer), "nodes", 0))
+        return max(self.nodes, self.module(layer).nodes)
 
-    def module(self, layer: str) -> Any:
+    def module(self, layer: str) -> Presented:
         """Its part for ``layer``, imported when first needed.
 
         Raises
@@ -49,8 +48,7 @@ class Variants(Benchmark):
         """
         self.check(layer)
         module, _, kind = self._part(layer).partition(":")
-        found = importlib.import_module(f"{__package__}.{module}")
-        return Presented(getattr(found, kind)()) if kind else found
+        return Presented(getattr(importlib.import_module(f"{__package__}.{module}"), kind)())
 
     def check(self, layer: str) -> None:
         if not self._part(layer):

@@ -4,7 +4,10 @@ size."""
 from collections.abc import Mapping
 from typing import Any
 
+from ..benches.am.overhead import OverheadResults
+from ..benches.am.pipelined import PipelinedResults
 from ..benches.bandwidth import BandwidthResults
+from ..benches.common.bulk_report import BulkResults
 from ..benches.fields import read
 from ..benches.latency import LatencyResults
 from .reproduction import Measured
@@ -53,10 +56,11 @@ def polls(found: Measured, figure: Any) -> None:
 
     axes = figure.add_subplot()
     for colour, (machine, outcome) in zip(PALETTE, _runs(found, "overhead"), strict=False):
-        costs = outcome["results"]["poll_finding"]
-        each = outcome["results"]["per_message"] / outcome["clock_mhz"]
-        counts = sorted(map(int, costs))
-        axes.plot(counts, [costs[str(count)] / outcome["clock_mhz"] for count in counts],
+        results = read(OverheadResults, outcome["results"])
+        each = results.per_message / outcome["clock_mhz"]
+        counts = sorted(map(int, results.poll_finding))
+        axes.plot(counts, [results.poll_finding[str(count)] / outcome["clock_mhz"]
+                           for count in counts],
                   color=colour, marker="o", ms=3.5, label=f"{machine}: {each:.1f} µs a message")
     axes.set_ylim(bottom=0)
     axes.set_xlim(left=0)
@@ -86,7 +90,7 @@ def bandwidth(found: Measured, figure: Any) -> None:
                        label=f"{machine}, blocking")
         piped = found.outcomes.get((machine, "pipelined"))
         if piped is not None:
-            rates = piped["results"]["bandwidth"]["store_async"]
+            rates = read(PipelinedResults, piped["results"]).bandwidth["store_async"]
             right.plot([int(size) for size in rates],
                        [rate * piped["clock_mhz"] for rate in rates.values()], color=colour,
                        ls=(0, (4, 2)), label=f"{machine}, asynchronous")
@@ -117,8 +121,7 @@ def bulk(found: Measured, figure: Any) -> None:
     times = []
     for colour, (machine, outcome) in zip(PALETTE, _runs(found, "bulk"), strict=False):
         clock = outcome["clock_mhz"]
-        calls = [(row["size"], row["o_s"] / clock)
-                 for row in outcome["results"]["store_async"]["by_size"] if row["o_s"] is not None]
+        calls = [(size, o_s / clock) for size, o_s in _calls(outcome)]
         whole = [(size, time / clock) for size, time in outcome["points"]["store"]["T"]]
         for axes, points in ((left, whole), (right, calls)):
             axes.plot(*zip(*points, strict=True), color=colour, marker="o", label=machine)
@@ -172,8 +175,7 @@ def processor(found: Measured, figure: Any) -> None:
 
     few, many = figure.subplots(1, 2, sharey=True)
     for colour, (machine, outcome) in zip(PALETTE, _runs(found, "bulk"), strict=False):
-        points = [(row["size"], row["size"] / row["o_s"] * outcome["clock_mhz"])
-                  for row in outcome["results"]["store_async"]["by_size"] if row["o_s"] is not None]
+        points = [(size, size / o_s * outcome["clock_mhz"]) for size, o_s in _calls(outcome)]
         few.plot(*zip(*(point for point in points if point[0] <= SMALL), strict=True),
                  color=colour, marker="o", label=machine)
         many.plot(*zip(*points, strict=True), color=colour, marker="o", label=machine)
@@ -186,6 +188,13 @@ def processor(found: Measured, figure: Any) -> None:
         axes.set_xlim(left=0)
         axes.locator_params(axis="x", nbins=5)
         axes.set_xlabel("bytes, n")
+
+
+def _calls(outcome: Mapping[str, Any]) -> list[tuple[int, float]]:
+    """Of asynchronous stores in a row: sizes, and o_s in cycles where it was seen."""
+    found: BulkResults = read(BulkResults, outcome["results"])
+    return [(row.size, row.o_s) for row in (found.store_async.by_size if found.store_async else ())
+            if row.o_s is not None]
 
 
 def _runs(found: Measured, name: str) -> list[tuple[str, Mapping[str, Any]]]:

@@ -58,8 +58,7 @@ def _quantity(name: str, row: Any, where: str, folder: Path | None) -> Quantity:
         raise UserError(f"{where}: parameters: must be a table")
     _among(parameters, [*module.parameters(Description())], f"{where}: {bench}", "parameter")
     path = row["field"].split(".")
-    results = getattr(getattr(module, "bench", None), "Results", None)
-    if results is not None and (fields := [one.name for one in dataclasses.fields(results)]):
+    if fields := [one.name for one in dataclasses.fields(module.bench.Results)]:
         _among(path[:1], fields, f"{where}: {bench}", "field")
     return Quantity(name, unit, row.get("title", name), bench, _Field(tuple(path), where),
                     dict(parameters), layer=layer)

@@ -11,8 +11,13 @@ from fractions import Fraction
 from typing import Any, TypeVar
 
 from ...layouts.description import Description
+from ..benches.am.bare import BareResults
+from ..benches.am.overhead import OverheadResults
+from ..benches.am.pipelined import PipelinedResults
 from ..benches.am.rtt import RttResults
 from ..benches.bandwidth import BandwidthResults
+from ..benches.common.bulk_report import BulkKind, BulkResults, BulkRow
+from ..benches.common.logp_results import LogpResults
 from ..benches.common.transfers import sizes
 from ..benches.fields import read
 from ..benches.latency import LatencyResults
@@ -85,7 +90,7 @@ BEGINNING = {"issues": 128, "delays": ["0", "1", "3/2", "2"]}
 trip: o_s, o_r and the round trip need no more."""
 
 
-def _of(kind: type[T], get: Callable[[T], float | None]) -> Pull:
+def _of(kind: type[T], get: Callable[[T], float | Fraction | None]) -> Pull:
     """Returns what ``get`` gives of results of class ``kind``."""
     return lambda results: get(read(kind, results))
 
@@ -98,53 +103,56 @@ def _half(size: int) -> Pull:
     return _of(LatencyResults, lambda found: found.half["latency"][str(size)])
 
 
-def _at(*path: str) -> Pull:
-    def pull(results: Mapping[str, Any]) -> Any:
-        found: Any = results
-        for step in path:
-            found = found[step]
-        return found
-    return pull
+def _logp(get: Callable[[LogpResults], float | None]) -> Pull:
+    return _of(LogpResults, get)
 
 
-def _visible_gap(results: Mapping[str, Any]) -> Any:
-    """g, which is the cost of an issue in steady state also where the host bounds it."""
-    return results["g"]
-
-
-def _both(results: Mapping[str, Any]) -> Any:
-    return results["o_s"] + results["o_r"]
-
-
-def _cost_within(results: Mapping[str, Any]) -> Any:
+def _cost_within(found: LogpResults) -> float | None:
     """What an issue costs at the largest D within the round trip."""
-    return max((one for one in results["cost_by_delay"] if one["delay"] < results["rtt"]),
-               key=lambda one: one["delay"])["cost"]
+    within = [one for one in found.cost_by_delay or () if one.delay < found.rtt]
+    return max(within, key=lambda one: one.delay).cost if within else None
 
 
-def _half_size(results: Mapping[str, Any]) -> Any:
+def _call(kind: str, words: int) -> Pull:
+    """A request or a reply, by ``kind``."""
+    return _of(OverheadResults, lambda found: (
+        found.request if kind == "request" else found.reply)[str(words)])
+
+
+def _half_size(found: PipelinedResults) -> Fraction | None:
     """n_1/2 of requests of a fixed total: the size at half of the rate of very large requests."""
     rates = {int(size): Fraction(str(rate))
-             for size, rate in results["bandwidth"]["store_async"].items()}
+             for size, rate in found.bandwidth["store_async"].items()}
     return bandwidth(list(rates), [size / rate for size, rate in rates.items()]).n_half
+
+
+def _store(get: Callable[[BulkKind], float | None]) -> Pull:
+    """Of blocking stores."""
+    return _of(BulkResults, lambda found: None if found.store is None else get(found.store))
+
+
+def _row(size: int, get: Callable[[BulkRow], float | Fraction | None]) -> Pull:
+    """Of asynchronous stores of ``size`` bytes in a row."""
+    def of_size(found: BulkResults) -> float | Fraction | None:
+        if found.store_async is None:
+            return None
+        return get(next(row for row in found.store_async.by_size if row.size == size))
+    return _of(BulkResults, of_size)
 
 
 def _issue(size: int) -> Pull:
     """o_s(n) of ``size`` bytes: the time of a call that leaves all of them to the NIC."""
-    return lambda results: next(row["o_s"] for row in results["store_async"]["by_size"]
-                                if row["size"] == size)
+    return _row(size, lambda row: row.o_s)
 
 
 def _gap(size: int) -> Pull:
-    return lambda results: next(row["g"] for row in results["store_async"]["by_size"]
-                                if row["size"] == size)
+    return _row(size, lambda row: row.g)
 
 
 def _issued(size: int) -> Pull:
     """Bytes a cycle at which the CPU passes ``size`` bytes to the NIC."""
-    def pull(results: Mapping[str, Any]) -> Any:
-        return Fraction(size) / Fraction(str(_issue(size)(results)))
-    return pull
+    return _row(size, lambda row: None if row.o_s is None
+                else Fraction(size) / Fraction(str(row.o_s)))
 
 
 def _round_trip(found: LatencyResults) -> float:
@@ -154,19 +162,23 @@ def _round_trip(found: LatencyResults) -> float:
 
 
 def _pipelined(size: int) -> Pull:
-    return lambda results: results["bandwidth"]["store_async"][str(size)]
+    return _of(PipelinedResults, lambda found: found.bandwidth["store_async"][str(size)])
 
 
 _ALL = [
-    Quantity("o_s", "µs", "o_s", "logp", _at("o_s"), lean={**BEGINNING, "delays": ["0", "1"]}),
-    Quantity("o_r", "µs", "o_r", "logp", _at("o_r"), lean=BEGINNING),
-    Quantity("o_s+o_r", "µs", "o_s + o_r", "logp", _both, lean=BEGINNING),
-    Quantity("g", "µs", "g", "logp", _visible_gap),
+    Quantity("o_s", "µs", "o_s", "logp", _logp(lambda found: found.o_s),
+             lean={**BEGINNING, "delays": ["0", "1"]}),
+    Quantity("o_r", "µs", "o_r", "logp", _logp(lambda found: found.o_r), lean=BEGINNING),
+    Quantity("o_s+o_r", "µs", "o_s + o_r", "logp", _logp(lambda found: found.o_s + found.o_r),
+             lean=BEGINNING),
+    # The cost of an issue in steady state also where the host bounds it.
+    Quantity("g", "µs", "g", "logp", _logp(lambda found: found.g)),
     # 16 µs are 79/100 of the Paragon's round trip, which takes 20.1.
     Quantity("cost at D = 16 µs", "µs", "cost of an issue at D = 16 µs", "logp",
-             _cost_within, {"delays": ["0", "1/8", "1/4", "1/2", "79/100", "1", "3/2", "2"]}),
-    Quantity("L", "µs", "L", "logp", _at("L")),
-    Quantity("rtt", "µs", "round trip", "logp", _at("rtt"),
+             _logp(_cost_within),
+             {"delays": ["0", "1/8", "1/4", "1/2", "79/100", "1", "3/2", "2"]}),
+    Quantity("L", "µs", "L", "logp", _logp(lambda found: found.L)),
+    Quantity("rtt", "µs", "round trip", "logp", _logp(lambda found: found.rtt),
              lean={**BEGINNING, "delays": ["0", "1"]}),
     Quantity("rtt farthest", "µs", "round trip, farthest of 16 nodes", "rtt",
              _trip(1), {"words": [1], "peer": 15},
@@ -174,27 +186,33 @@ _ALL = [
     *(Quantity(f"rtt_{words}", "µs", f"round trip, {4 * words} B", "rtt",
                _trip(words), lean={"words": [words]})
       for words in (1, 2, 3, 4)),
-    Quantity("bare rtt", "µs", "bare round trip", "bare", _at("bare", "rtt")),
+    Quantity("bare rtt", "µs", "bare round trip", "bare",
+             _of(BareResults, lambda found: found.bare.rtt)),
     *(Quantity(f"am_{kind}_{words}", "µs", f"am_{kind}_{words}", "overhead",
-               _at(kind, str(words)), OVERHEAD, {"words": [words], "waiting": [0, 1]})
+               _call(kind, words), OVERHEAD, {"words": [words], "waiting": [0, 1]})
       for kind in ("request", "reply") for words in (1, 2, 3, 4)),
-    Quantity("am_poll", "µs", "am_poll, empty", "overhead", _at("poll"), OVERHEAD,
+    Quantity("am_poll", "µs", "am_poll, empty", "overhead",
+             _of(OverheadResults, lambda found: found.poll), OVERHEAD,
              {"words": [1], "waiting": [0, 1]}),
     Quantity("copy", "MB/s", "the CPU's copies", "memory",
              _of(MemoryResults, lambda found: found.copy["1"])),
-    Quantity("r_inf", "MB/s", "r_inf of stores", "bulk", _at("store", "r_inf"), BULK,
+    Quantity("r_inf", "MB/s", "r_inf of stores", "bulk", _store(lambda found: found.r_inf), BULK,
              {"kinds": ["store"], "sizes": [1 << 15, 1 << 17]}),
-    Quantity("n_half", "B", "n_1/2 of blocking stores", "bulk", _at("store", "n_half"), BULK),
+    Quantity("n_half", "B", "n_1/2 of blocking stores", "bulk",
+             _store(lambda found: found.n_half), BULK),
     Quantity("o_s chunk", "µs", "sending a chunk", "bulk", _issue(CHUNK), BULK),
     Quantity("async 1 MB", "MB/s", "asynchronous store of 1 MB", "pipelined", _pipelined(LARGE),
              PIPELINED),
     *(Quantity(f"async {size >> 20} MB", "MB/s", f"asynchronous store of {size >> 20} MB",
                "pipelined", _pipelined(size), LARGER) for size in LARGER["sizes"]),
-    Quantity("async n_half", "B", "n_1/2 of asynchronous stores", "pipelined", _half_size,
-             PIPELINED),
-    *(Quantity(f"bulk {name}", unit, f"{title} of stores, to 64 KB", "bulk", _at("store", name),
-               STREAMS) for name, unit, title in (
-                   ("r_inf", "MB/s", "r_inf"), ("T0", "µs", "T0"), ("n_half", "B", "n_1/2"))),
+    Quantity("async n_half", "B", "n_1/2 of asynchronous stores", "pipelined",
+             _of(PipelinedResults, _half_size), PIPELINED),
+    Quantity("bulk r_inf", "MB/s", "r_inf of stores, to 64 KB", "bulk",
+             _store(lambda found: found.r_inf), STREAMS),
+    Quantity("bulk T0", "µs", "T0 of stores, to 64 KB", "bulk", _store(lambda found: found.T0),
+             STREAMS),
+    Quantity("bulk n_half", "B", "n_1/2 of stores, to 64 KB", "bulk",
+             _store(lambda found: found.n_half), STREAMS),
     *(Quantity(f"bulk {name} {size}", "µs", f"{name} of stores of {size} B", "bulk", pull(size),
                STREAMS) for name, pull in (("o_s", _issue), ("g", _gap)) for size in (8, 2048)),
     *(Quantity(f"processor {size}", "MB/s", f"processor bandwidth, {size} B", "bulk",

@@ -6,6 +6,10 @@ from statistics import median
 from typing import Any
 
 from ..apps import APPS
+from ..benches import get
+from ..benches.common.bulk_report import BulkResults, kinds_of
+from ..benches.common.gap_bound import GapBound
+from ..defaults import LAYER as DEFAULT_LAYER
 from ..descriptions import load
 from .measured import ROUND_TRIP, Job, Tell, job_for, measure, trip_job
 from .programs import shares
@@ -80,19 +84,7 @@ class Measured:
         time on, and checks that failed."""
         found = []
         for (machine, bench), outcome in self.outcomes.items():
-            if "runs" in outcome["results"]:
-                found.append(f"{machine}, {bench}: {shares(outcome['results'])}")
-            bound = outcome["results"].get("bound")
-            if bound is not None:
-                found.append(f"{machine}: g is bound by the {bound['block']}, which is busy for "
-                             f"{bound['busy']:.0%} of the time")
-            for kind, one in outcome["results"].items():
-                rows = one.get("by_size") if isinstance(one, dict) else None
-                if rows and rows[-1]["bound"]:
-                    bound = rows[-1]["bound"]
-                    found.append(f"{machine}: {kind} of {rows[-1]['size']} bytes in a row is bound "
-                                 f"by the {bound['block']}, which is busy for {bound['busy']:.0%} "
-                                 "of the time")
+            found += _bounds(machine, bench, outcome)
             for one in outcome["checks"]:
                 if not one["ok"]:
                     found.append(f"{machine}, {bench}: check failed: {one['check']}: "
@@ -118,6 +110,25 @@ class Measured:
         return {"title": self.table.title, "rows": rows, "differences": differences,
                 "predictions": predictions, "findings": self.findings,
                 **({"time": {one.title: one.plain() for one in self.time}} if self.time else {})}
+
+
+def _bounds(machine: str, run: str, outcome: Mapping[str, Any]) -> list[str]:
+    """What bounds a run of ``machine``: the parts of a program's time, or the block that bounds the
+    gap."""
+    if run == ROUND_TRIP:
+        return []
+    if "runs" in outcome["results"]:
+        return [f"{machine}, {run}: {shares(outcome['results'])}"]
+    bench, _, layer = run.partition(", ")
+    results = get(bench).module(layer or DEFAULT_LAYER).bench.results(outcome)
+    if isinstance(results, BulkResults):
+        found = [(f"{kind} of {row.size} bytes in a row", row.bound)
+                 for kind, one in kinds_of(outcome) for row in one.by_size[-1:]]
+    else:
+        bound = getattr(results, "bound", None)
+        found = [("g", bound)] if isinstance(bound, GapBound) else []
+    return [f"{machine}: {what} is bound by the {bound.block}, which is busy for {bound.busy:.0%} "
+            "of the time" for what, bound in found if bound is not None]
 
 
 def error(figure: Figure, ours: float | None) -> float | None:

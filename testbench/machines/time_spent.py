@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from ..benches.common.logp_results import LogpResults
+from ..benches.fields import read
 from ..results.document import number
 from ..why.round_trip import Parts, RoundTrip, beside, split
 from .measured import ROUND_TRIP
@@ -47,15 +49,16 @@ def spent(outcomes: Outcomes) -> list[Spent]:
     longest bounds g."""
     trips, gaps = {}, {}
     for (machine, bench), outcome in outcomes.items():
-        clock, results = Fraction(str(outcome["clock_mhz"])), outcome["results"]
+        clock = Fraction(str(outcome["clock_mhz"]))
         if bench == ROUND_TRIP:
-            trip = RoundTrip.of(results)
+            trip = RoundTrip.of(outcome["results"])
             trips[machine] = [(name, cycles / clock) for name, cycles in split(trip)]
             trips[machine].append(("a round trip", trip.total / clock))
-        elif bench == "logp" and results.get("bound"):
-            gap = Fraction(str(results["g"])) / clock
-            gaps[machine] = [(one["block"], Fraction(str(one["busy"])) * gap)
-                             for one in results["bound"]["shares"]]
+        elif bench == "logp":
+            results: LogpResults = read(LogpResults, outcome["results"])
+            gap = Fraction(str(results.g)) / clock
+            gaps[machine] = [(one.block, Fraction(str(one.busy)) * gap)
+                             for one in results.bound.shares]
             gaps[machine].append(("g", gap))
     return [_spent(title, one) for title, one in (
         ("Where a round trip of the smallest message goes (µs)", trips),

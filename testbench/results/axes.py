@@ -23,27 +23,23 @@ def point(documents: Mapping[str, Mapping[str, Any]], name: str) -> dict[str, An
     found: dict[str, Any] = {}
     if "logp" in documents:
         document = documents["logp"][name]
-        found |= _signature(document["results"])
+        results = _results(document)
+        found |= {"o_s": results.o_s, "o_r": results.o_r, "g": results.rate, "L": results.L,
+                  "rtt": results.rtt}
         found["rate"] = document["clock_mhz"] / found["g"] if found["g"] else None
-        bound = document["results"]["bound"]
-        found["bound"], found["busy"] = bound["block"], bound["busy"]
-        shares = {one["block"]: one["busy"] for one in bound["shares"]}
+        found["bound"], found["busy"] = results.bound.block, results.bound.busy
+        shares = {one.block: one.busy for one in results.bound.shares}
         found["shares"] = {title: max((shares[block] for block in blocks if block in shares),
                                       default=None) for title, blocks in _SHARES.items()}
     if "bandwidth" in documents:
         document = documents["bandwidth"][name]
-        bench = BENCHES.get("bandwidth").module(document["layer"]).bench
-        found["bandwidth"] = bench.results(document).best * document["clock_mhz"]
+        found["bandwidth"] = _results(document).best * document["clock_mhz"]
     return found
 
 
-def _signature(results: Mapping[str, Any]) -> dict[str, Any]:
-    """o_s, o_r, g, L, RTT of the smallest messages, for every layer."""
-    if "by_size" in results:
-        one = results["by_size"][min(results["by_size"], key=int)]
-        return {"o_s": one["o_s"], "o_r": one["o_r"], "g": one["rate"], "L": one["L"],
-                "rtt": 2 * one["half"]}
-    return {name: results[name] for name in ("o_s", "o_r", "g", "L", "rtt")}
+def _results(document: Mapping[str, Any]) -> Any:
+    """The results of ``document`` as its benchmark's class has them on its layer."""
+    return BENCHES.get(document["benchmark"]).module(document["layer"]).bench.results(document)
 
 
 def points_table(document: Mapping[str, Any]) -> Any:

@@ -42,13 +42,11 @@ async def run(lab: Any, layer: str, parameters: Mapping[str, Any]) -> dict[str, 
     outcomes = {name: await run_bench(watched, name, layer, dict(parameters[name]))
                 for name in ("logp", BANDWIDTH)}
     trip = await in_simulator(watched, layer) if traced(layer) else {"cpus": (), "work": ()}
-    found = outcomes["logp"]["results"]
-    bulk = BENCHES.get(BANDWIDTH).module(layer).bench.results(outcomes[BANDWIDTH])
-    rtt = found["rtt"] if "rtt" in found else 2 * found["half"]
+    found, bulk = (BENCHES.get(name).module(layer).bench.results(outcomes[name])
+                   for name in ("logp", BANDWIDTH))
     return {
-        "results": {**{name: found[name] for name in FIGURES[:-1]}, "RTT": rtt,
-                    BANDWIDTH: bulk.bandwidth[str(SIZE)],
-                    "bound": found["bound"]["block"]},
+        "results": {**{name: getattr(found, name) for name in FIGURES[:-1]}, "RTT": found.rtt,
+                    BANDWIDTH: bulk.bandwidth[str(SIZE)], "bound": found.bound.block},
         "truth": {"cpus": [str(cycles) for cycles in trip["cpus"]],
                   "work": [{item: [str(count), str(price)]
                             for item, (count, price) in one.items()} for one in trip["work"]]},

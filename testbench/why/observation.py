@@ -57,11 +57,10 @@ class Observation(RoundTrip):
 def figures(document: Mapping[str, Any]) -> dict[str, Any]:
     """Of a result of ``logp``: its figures, busy shares and bound."""
     module = BENCHES.get("logp").module(document["layer"])
-    bound = document["results"]["bound"]
+    results = module.bench.results(document)
     found = {one.name: one.value for one in module.headline(document)
              if one.unit == "cycles" and one.value is not None}
-    gap = document["results"].get("g")  # no headline where the CPUs hide it
-    return {"figures": found if gap is None else {**found, "g": gap},
-            "blocks": {f"{one['block']}, node {one['node']}": one["busy"]
-                       for one in bound["shares"]},
-            "bound": bound["block"]}
+    # No headline where the CPUs hide it.
+    return {"figures": found if results.g is None else {**found, "g": results.g},
+            "blocks": {f"{one.block}, node {one.node}": one.busy for one in results.bound.shares},
+            "bound": results.bound.block}

@@ -8,8 +8,8 @@ from ...results.tables import amount, micro, table
 from ..fields import figure, read
 from .headline import Headline, Series
 
-__all__ = ["BulkKind", "BulkResults", "BulkRow", "BusyBound", "draw", "headline", "series",
-           "size_text", "tables"]
+__all__ = ["BulkKind", "BulkResults", "BulkRow", "BusyBound", "draw", "headline", "kinds_of",
+           "series", "size_text", "tables"]
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class BulkResults:
     get: BulkKind | None = figure("", "gets", optional=True)
 
 
-def _kinds(document: Mapping[str, Any]) -> list[tuple[str, BulkKind]]:
+def kinds_of(document: Mapping[str, Any]) -> list[tuple[str, BulkKind]]:
     """The kinds that a result file has, in its order."""
     results = read(BulkResults, document["results"])
     return [(kind, getattr(results, kind)) for kind in document["results"]]
@@ -72,7 +72,7 @@ def size_text(size: int) -> str:
 
 def tables(document: Mapping[str, Any]) -> list[Any]:
     """Times of single transfers, then streams of each kind; powers of two only."""
-    clock, kinds = document["clock_mhz"], _kinds(document)
+    clock, kinds = document["clock_mhz"], kinds_of(document)
     times = {kind: dict(one["T"]) for kind, one in document["points"].items()}
     powers = [size for size in next(iter(times.values())) if size & size - 1 == 0]
     rows = []
@@ -113,7 +113,7 @@ def draw(document: Mapping[str, Any], figure: Any) -> None:
     """Time over size, and bandwidth over size."""
     from ...results.plots import PALETTE, octaves, plain_log
 
-    clock, results = document["clock_mhz"], dict(_kinds(document))
+    clock, results = document["clock_mhz"], dict(kinds_of(document))
     left, right = figure.subplots(1, 2)
     low, high = 1e18, 0.0
     sizes: list[int] = []
@@ -156,7 +156,7 @@ def draw(document: Mapping[str, Any], figure: Any) -> None:
 def headline(document: Mapping[str, Any]) -> list[Headline]:
     """r_inf, n_1/2 and G of each kind."""
     found = []
-    for kind, one in _kinds(document):
+    for kind, one in kinds_of(document):
         found += [Headline(f"r_inf, {kind}", one.r_inf, "bytes/cycle"),
                   Headline(f"n_1/2, {kind}", one.n_half, "bytes"),
                   Headline(f"G, {kind}", one.G, "cycles/byte")]

@@ -52,8 +52,14 @@ class SignatureResults:
     g_visible: bool = figure("", "g is more than the host's own cost")
     o_r_by_delay: Sequence[DelayedReceive] = figure("", "receive overhead by D beyond the knee")
     regimes: RegimeEnds = figure("", "regimes of the signature")
-    cost_by_delay: Sequence[DelayCost] = figure("", "cost of an issue by D")
+    cost_by_delay: Sequence[DelayCost] | None = figure("", "cost of an issue by D", optional=True)
+    """None in files of version 0.2."""
     bound: GapBound = figure("", "what bounds the gap")
+
+    @property
+    def rate(self) -> float:
+        """The gap, visible or not."""
+        return self.g
 
 
 @dataclass(frozen=True, kw_only=True)

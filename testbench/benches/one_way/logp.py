@@ -51,6 +51,11 @@ class OneWayLogpResults:
     rtt: float = figure("cycles", "round trip")
     bound: GapBound = figure("", "the block that bounds the gap, and the busy shares")
 
+    @property
+    def rate(self) -> float:
+        """The gap."""
+        return self.g
+
 
 class OneWayLogp(Benchmark):
     """LogP over any layer whose messages go one way."""

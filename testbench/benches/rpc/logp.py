@@ -48,10 +48,10 @@ class RpcLogp(AmLogp):
         trips, curves = trips_and_curves(raw)
         found = estimate(curves, Fraction(sum(trips), len(trips)))
         gap, limit = _truth(raw, description.design)
-        results = SignatureResults(**signature_figures(found, curves), g_visible=found.visible,
-                                   bound=limit)
+        figures = signature_figures(found, curves)
+        results = SignatureResults(**figures, g_visible=found.visible, bound=limit)
         return Outcome(results=results, truth={"g": cycles(gap)}, points=signature_points(raw),
-                       checks=_checks(found, gap, results.cost_by_delay))
+                       checks=_checks(found, gap, figures["cost_by_delay"]))
 
     def tables(self, document: Mapping[str, Any]) -> list[Any]:
         """The parameters, the cost of a call by D, the busy shares and the bound."""
@@ -61,7 +61,7 @@ class RpcLogp(AmLogp):
                         micro(getattr(results, name), clock)) for name, title in NAMES.items()]),
                 table("What a call costs in steady state, by D", ["D", "cost", "cost − D", "µs"],
                       [(amount(one.delay), amount(one.cost), amount(one.cost - one.delay),
-                        micro(one.cost, clock)) for one in results.cost_by_delay]),
+                        micro(one.cost, clock)) for one in results.cost_by_delay or ()]),
                 busy_table(results.bound), bound_line(results.bound)]
 
 

@@ -48,3 +48,8 @@ class ViaLogpResults(SizeResults):
     bound: GapBound = figure("", "the block that bounds the gap, and the busy shares")
     regimes: RegimeEnds = figure("", "regimes of the stream")
     interrupts: InterruptResults | None = figure("", "with an interrupt a message", optional=True)
+
+    @property
+    def rtt(self) -> float:
+        """Round trip."""
+        return 2 * self.half

@@ -6,7 +6,6 @@ import json
 import pytest
 from nicbed.testbench import benches
 from nicbed.testbench.benches.fields import plain
-from nicbed.testbench.benches.presented import Presented
 from nicbed.testbench.descriptions import load as descriptions
 from nicbed.testbench.results import document as files
 from nicbed.testbench.results import plots
@@ -47,8 +46,7 @@ def test_benchmark(name, capsys):
     module, document = outcome(name)
     text = files.text(document)
     assert {"results", "truth", "points", "checks"} <= set(document) and document["results"]
-    if isinstance(module, Presented):
-        assert plain(module.bench.results(document)) == document["results"]
+    assert plain(module.bench.results(document)) == document["results"]
     assert not [check for check in document["checks"] if not check["ok"]]
     out = console()
     for item in [*module.tables(json.loads(text)), *checks(document["checks"])]:

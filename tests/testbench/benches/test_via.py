@@ -6,7 +6,6 @@ import json
 import pytest
 from nicbed.testbench import benches
 from nicbed.testbench.benches.fields import plain
-from nicbed.testbench.benches.presented import Presented
 from nicbed.testbench.descriptions import load as descriptions
 from nicbed.testbench.results import document as files
 from nicbed.testbench.results import plots
@@ -55,8 +54,7 @@ def test_benchmark(name, capsys):
     assert {"results", "truth", "points", "checks"} <= set(document) and document["checks"]
     assert not [check for check in document["checks"] if not check["ok"]]
     read = json.loads(text)
-    if isinstance(module, Presented):
-        assert plain(module.bench.results(read)) == read["results"]
+    assert plain(module.bench.results(read)) == read["results"]
     out = console()
     for item in [*module.tables(read), *checks(document["checks"])]:
         out.print(item)

@@ -5,6 +5,10 @@ from functools import cache
 import pytest
 from nicbed.testbench import benches
 from nicbed.testbench.backends.session import run_job
+from nicbed.testbench.benches.common.gap_bound import BusyBlock, GapBound
+from nicbed.testbench.benches.common.logp_results import LogpResults, RegimeEnds
+from nicbed.testbench.benches.fields import plain
+from nicbed.testbench.benches.via.logp_results import SizeResults, ViaLogpResults
 from nicbed.testbench.commands import profile
 from nicbed.testbench.descriptions import axes
 from nicbed.testbench.descriptions import load as descriptions
@@ -60,6 +64,29 @@ def test_the_cross_of_both():
     assert all("nic.processor=serv" in knobs for knobs in serv)
     assert all({text.split("=")[0] for text in knobs} == {text.split("=")[0] for text in serv[0]}
                for knobs in serv)
+
+
+BOUND = GapBound("link", 0.5, [BusyBlock("link", 0, 0.5), BusyBlock("bus", 1, 0.25)])
+OF_VIA = SizeResults(o_s=10, o_s_alone=9, o_r=None, L=None, g=None, rate=25, g_visible=False,
+                     half=60, bound_by="link", busy=0.5)
+SIGNATURES = {
+    "am": LogpResults(o_s=10, o_r=11, g=25, L=39, rtt=120, idle=4, g_residual=0, g_visible=False,
+                      o_r_by_delay=[], regimes=RegimeEnds(1, 2), bound=BOUND, knee=4, o_r_spread=0),
+    "via": ViaLogpResults(**vars(OF_VIA), size=4, by_size={"4": OF_VIA}, o_s_per_byte=None,
+                          bound=BOUND, regimes=RegimeEnds(1, 2)),
+}
+"""Of AM as version 0.2 wrote it, without the costs by D; of VIA with a gap that the CPUs hide."""
+
+
+@pytest.mark.parametrize("layer, o_r, latency", [("am", 11, 39), ("via", None, None)])
+def test_the_figures_of_a_point(layer, o_r, latency):
+    results = plain(SIGNATURES[layer])
+    assert "cost_by_delay" not in results
+    found = report.point({"logp": {"x": {"benchmark": "logp", "layer": layer, "clock_mhz": 50,
+                                         "results": results}}}, "x")
+    assert found.pop("shares") == {"processor": None, "bus": 0.25, "DMA": None, "link": 0.5}
+    assert found == {"o_s": 10, "o_r": o_r, "g": 25, "L": latency, "rtt": 120, "rate": 2,
+                     "bound": "link", "busy": 0.5}
 
 
 @pytest.mark.parametrize(("chosen", "said"), [

@@ -4,6 +4,10 @@ import json
 from pathlib import Path
 
 import pytest
+from nicbed.testbench.benches.am.rtt import RttResults, Trip
+from nicbed.testbench.benches.common.gap_bound import GapBound
+from nicbed.testbench.benches.common.logp_results import LogpResults, RegimeEnds
+from nicbed.testbench.benches.fields import plain
 from nicbed.testbench.commands.reproduce import run_reproduce
 from nicbed.testbench.errors import UserError
 from nicbed.testbench.machines import reproduction, studies
@@ -39,6 +43,11 @@ title = "More"
 "o_s again" = { published = 1.0 }
 '''
 
+RTT = plain(RttResults(100, {"2": Trip(100, 100, 100, 100, 50)}))
+LOGP = plain(LogpResults(
+    o_s=110, o_r=100, g=200, L=90, rtt=600, idle=0, g_residual=0, g_visible=False, o_r_by_delay=[],
+    regimes=RegimeEnds(1, 2), bound=GapBound("host", 1, []), knee=0, o_r_spread=0))
+
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
@@ -58,8 +67,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list:
 
     def measure(wanted, tell):
         jobs.extend(wanted)
-        return [{"results": {"o_s": 110, "rtt": 600, "words": {"2": {"rtt": 100}}},
-                 "points": {}, "checks": []} for _ in wanted]
+        return [{"results": {**RTT, **LOGP}, "points": {}, "checks": []} for _ in wanted]
 
     monkeypatch.setattr(reproduction, "measure", measure)
     return jobs

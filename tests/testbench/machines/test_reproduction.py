@@ -11,6 +11,12 @@ import pytest
 from matplotlib.figure import Figure
 from nicbed.testbench import cli
 from nicbed.testbench.benches.bandwidth import BandwidthResults
+from nicbed.testbench.benches.common.bulk_report import (
+    BulkKind,
+    BulkResults,
+    BulkRow,
+    BusyBound,
+)
 from nicbed.testbench.benches.fields import plain
 from nicbed.testbench.commands.reproduce import reproduced, run_reproduce
 from nicbed.testbench.machines import studies
@@ -105,8 +111,10 @@ def outcome(results, **points):
     return {"results": results, "points": points, "checks": [], "clock_mhz": 2.0}
 
 
-CALLS = outcome({"store_async": {"by_size": [
-    {"size": size, "o_s": None if size > 2000 else 100 + size} for size in (8, 64, 1024, 4096)]}},
+CALLS = outcome(plain(BulkResults(store_async=BulkKind(
+    r_inf=1, T0=400, n_half=None, best=1, residual=0, G=None, by_size=[
+        BulkRow(size, None if size > 2000 else 100 + size, None, None, False, 2 * size, 2,
+                BusyBound("link", 0.5)) for size in (8, 64, 1024, 4096)]))),
     store={"T": [[8, 400], [64, 500], [4096, 9000]]})
 """Stores: o_s(n) is 100 cycles and one a byte, at 2 MHz; of the largest size it was not seen."""
 
@@ -126,6 +134,13 @@ def test_times_of_bulk_transfers_are_drawn():
     assert curves("bulk", {"bulk": CALLS}) == {
         "T(n), a store and its reply": {"m": [(8, 200), (64, 250), (4096, 4500)]},
         "o_s(n), the call": {"m": [(8, 54), (64, 82), (1024, 562)]}}
+
+
+def test_what_bounds_the_largest_transfers_is_told():
+    [table] = studies.read("mine", tomllib.loads(TABLE)).tables
+    assert Measured(table, (), (), {("m", "bulk"): CALLS}).findings == [
+        "m: store_async of 4096 bytes in a row is bound by the link, which is busy for 50% of the "
+        "time"]
 
 
 def test_processor_bandwidth_is_drawn():

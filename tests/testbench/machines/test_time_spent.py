@@ -5,6 +5,9 @@ from dataclasses import replace
 from fractions import Fraction
 
 import pytest
+from nicbed.testbench.benches.common.gap_bound import BusyBlock, GapBound
+from nicbed.testbench.benches.common.logp_results import LogpResults, RegimeEnds
+from nicbed.testbench.benches.fields import plain
 from nicbed.testbench.machines import studies
 from nicbed.testbench.machines.measured import ROUND_TRIP
 from nicbed.testbench.machines.page import markdown
@@ -18,9 +21,10 @@ TRIP = RoundTrip(
     total=Fraction(100), cpus=(Fraction(30), Fraction(20)),
     flights=([("uplink", Fraction(7)), ("switch", Fraction(18))], [("uplink", Fraction(25))]),
     work=({"load": (Fraction(10), Fraction(1, 2))}, {}))
-SHARES = [{"block": "host", "busy": 0.25, "node": 0}, {"block": "link", "busy": 1, "node": 0},
-          {"block": "send DMA", "busy": 0, "node": 0}]
-LOGP = {"g": 40, "bound": {"block": "link", "busy": 1, "shares": SHARES}}
+SHARES = [BusyBlock("host", 0, 0.25), BusyBlock("link", 0, 1), BusyBlock("send DMA", 0, 0)]
+LOGP = plain(LogpResults(
+    o_s=5, o_r=5, g=40, L=40, rtt=100, idle=30, g_residual=0, g_visible=True, o_r_by_delay=[],
+    regimes=RegimeEnds(1, 2), bound=GapBound("link", 1, SHARES), knee=40, o_r_spread=0))
 
 
 def outcomes(**machines):
