@@ -14,7 +14,6 @@ import click
 
 from ...firmware import tools
 from ...firmware.cache import CacheError
-from ...layouts.doors.blame import blamed
 from ..errors import UserError
 from .group import nicbed
 
@@ -87,6 +86,8 @@ def run_command(command: click.Command = nicbed, name: str = "nicbed") -> None:
             raise
         if isinstance(error, OSError) and error.errno in _REFUSED:
             _fail(": ".join(map(str, filter(None, (error.filename, error.strerror)))), 1)
+        from ...layouts.doors.blame import blamed  # help needs no doors
+
         if line := blamed(error):
             _ignore_unused()
             _fail(f"{line} (NICBED_DEBUG=1 shows the way there)", 2)

@@ -30,8 +30,7 @@ def check_columns(plan: Plan, needed: Sequence[str]) -> None:
     for column in needed:
         if named and column not in named:
             raise UserError(f"the table has no metric {column}{nearest(column, named)}")
-        bench = column.partition(".")[0]
-        if not named and bench not in plan.benches:
+        if not named and _parted(column, plan.benches) is None:
             raise UserError(f"the table has no metric {column}: without --metric its metrics are "
                             f"those of {', '.join(plan.benches)}, such as {plan.benches[0]}.FIGURE")
 
@@ -62,11 +61,16 @@ def check_figures(metrics: Sequence[Metric], needed: Sequence[str],
             raise UserError(f"metric {said(one)}: {one.bench} has no figure {one.figure}"
                             f"{nearest(one.figure, list(there))}")
     for column in () if metrics else needed:
-        bench, _, figure = column.partition(".")
-        there = names.get(bench)
+        bench = _parted(column, names)
+        there = names.get(bench) if bench else None
         known = [f"{bench}.{prefix}{name}" for prefix in ("", RESULTS) for name in there or ()]
         if there and column not in known:
             raise UserError(f"the table has no metric {column}{nearest(column, known)}")
+
+
+def _parted(column: str, benches: Iterable[str]) -> str | None:
+    """The one of ``benches`` that ``column`` is a figure of; a benchmark's path has dots, too."""
+    return next((bench for bench in benches if column.startswith(f"{bench}.")), None)
 
 
 class Figures:

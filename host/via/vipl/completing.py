@@ -39,7 +39,7 @@ class Completing:
         await self._kernel.attend(found[1] is not None)
         return found
 
-    # The parts of done() behind the mark of an EMPTY_CHECK, for layers above that wait themselves.
+    # The parts of done() behind the mark of an EMPTY_CHECK, for :meth:`.Vipl.next`.
 
     def check(self, queue: WorkQueue) -> Awaitable[None]:
         """Check ``queue``: must be awaited at once."""

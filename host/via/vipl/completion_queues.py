@@ -125,7 +125,7 @@ class CompletionQueues:
         return found
 
     # The parts of done() and wait() behind the mark of an EMPTY_CHECK and the provider's check, for
-    # layers above that wait themselves.
+    # :meth:`.Vipl.next`.
 
     def checked(self, cq: Cq, begin: list[int]) -> Found | None:
         """Returns what the provider has found; None if that takes more (:meth:`check_on`). The call

@@ -15,7 +15,7 @@ from ..attributes import MemAttributes, NetAddress, NicAttributes, RemoteAttribu
 from ..handles import Cq, Nic, Ptag, Vi
 from ..returns import VIP_RETURN
 from .caller import Caller
-from .completing import Completing, Done
+from .completing import EMPTY_CHECK, Completing, Done
 from .completion_queues import CompletionQueues, Found
 from .connecting import Connected, Connecting
 from .endpoints import Endpoints, ViStatus
@@ -60,6 +60,7 @@ class Vipl:
         self._caller = caller = Caller(process)
         self.process = process
         self.node = process.node
+        self._port = caller.port
         self.kernel = caller.kernel
         self.provider = caller.provider
         self._opening = Opening(caller)
@@ -91,11 +92,31 @@ class Vipl:
         """No call of VIPL, an extension of nicbed: VipCQDone, or VipCQWait without a time-out if
         ``wait``, and then VipSendDone or VipRecvDone of the queue that has the completion. Beside
         their results the descriptor, None if there is none. ``cq`` must be one of this process."""
-        queues = self.completion_queues
-        code, vi, receive = await (queues.wait(cq, None) if wait else queues.done(cq))
+        # As those calls are, in one coroutine: a message of MPI takes Python 4 % fewer calls.
+        queues, completing, kernel = self.completion_queues, self.completing, self.kernel
+        port, provider, paths = self._port, self.provider, self._caller.paths
+        if not wait:
+            begin = port.begin(EMPTY_CHECK, 0, paths.cq_check)
+            await provider.cq_check(cq)
+            found = queues.checked(cq, begin) or await queues.check_on(cq, begin)
+            await kernel.attend(found[0] is SUCCESS)
+        elif spin := self._caller.spin:
+            begin = port.begin(EMPTY_CHECK, 0, paths.wait)
+            end = port.cycle + spin
+            await provider.cq_check(cq, kernel.until(end))
+            found = queues.spun(cq, begin) or await queues.spin_on(cq, begin, end, None)
+            await kernel.attend(found[0] is SUCCESS)
+        else:
+            found = await queues.wait(cq, None)
+        code, vi, receive = found
         if vi is None:
             return code, None, None, None
-        code, descriptor = await self.completing.done(vi.receive if receive else vi.send)
+        queue = vi.receive if receive else vi.send
+        begin = port.begin(EMPTY_CHECK, 0, paths.check)
+        await completing.check(queue)
+        code, descriptor = completing.checked(queue, begin) or await completing.check_on(queue,
+                                                                                       begin)
+        await kernel.attend(descriptor is not None)
         return code, vi, receive, descriptor
 
     @property

@@ -11,7 +11,7 @@ CYCLES = {"via": 30_000, "gm": 200_000}
 
 
 @pytest.mark.parametrize("channel, name, calls, wakes", [
-    ("via", "ping-pong", 196, 5.1), ("via", "stream", 218, 6.1),
+    ("via", "ping-pong", 202, 5.1), ("via", "stream", 225, 6.1),
     ("gm", "ping-pong", 191, 3.1), ("gm", "stream", 226, 3.7)])
 def test_calls_of_a_message(channel: str, name: str, calls: float, wakes: float) -> None:
     """At most so many: one more coroutine around a wait is three or more."""

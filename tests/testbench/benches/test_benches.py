@@ -48,6 +48,8 @@ def test_benchmark(name, capsys):
     assert {"results", "truth", "points", "checks"} <= set(document) and document["results"]
     assert plain(module.bench.results(document)) == document["results"]
     assert not [check for check in document["checks"] if not check["ok"]]
+    if names := getattr(module, "FIGURES", None):
+        assert tuple(one.name for one in module.headline(document)) == names
     out = console()
     for item in [*module.tables(json.loads(text)), *checks(document["checks"])]:
         out.print(item)
@@ -66,6 +68,11 @@ def test_a_request_larger_than_the_buffers_has_one_buffer() -> None:
     assert not [check for check in document["checks"] if not check["ok"]]
     with pytest.raises(MemoryError, match="host memory is full: 1048576 bytes asked"):
         outcome("pipelined", overrides, kinds=["store_async"], total=0, sizes=[1048576])
+
+
+def test_names_of_figures_are_known_beforehand():
+    """Those of so many; that they are the names is in :func:`test_benchmark`."""
+    assert sum(hasattr(benches.get(name).module("am"), "FIGURES") for name in SMALL) > 4
 
 
 def test_no_benchmark_is_left_out():

@@ -27,6 +27,7 @@ from nicbed.testbench.testbed.bed import Testbed
 from nicbed.testbench.testbed.measurement import Measurement
 
 from tests.models.round_trips import round_trips
+from tests.models.signatures import signature
 from tests.testbench.test_cli import nicbed
 
 pytest.importorskip("optuna")
@@ -237,8 +238,7 @@ def test_a_figure_that_a_trial_lacks_is_its_line(monkeypatch: pytest.MonkeyPatch
 
 def test_a_goal_that_is_never_shown_ends_the_search_after_a_round(monkeypatch: pytest.MonkeyPatch
                                                                   ) -> None:
-    monkeypatch.setitem(globals(), "figures", lambda _: {"results": {
-        "o_s": 1, "o_r": 2, "g": 3, "L": 4, "rtt": 5, "g_visible": False}})
+    monkeypatch.setitem(globals(), "figures", lambda _: signature(3, visible=False))
     executor = Made()
     with pytest.raises(UserError, match="metric logp:g: no trial so far shows it; logp:results.g "
                                         "is the number, whoever bounds it") as error:

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 import pytest
 from nicbed import UserError
-from nicbed.testbench.benches import BENCHES
 from nicbed.testbench.commands.options import RunOptions, SweepOptions
 from nicbed.testbench.commands.sweep import run_sweep
 from nicbed.testbench.optimise import optimise
@@ -40,6 +39,7 @@ from nicbed.testbench.sweeps.sweep import prepare
 from nicbed.testbench.testbed.bed import Testbed
 
 from tests.models.round_trips import round_trips
+from tests.models.signatures import signature
 from tests.testbench.test_cli import nicbed
 
 
@@ -242,18 +242,6 @@ def test_figures_are_known_in_whatever_case_and_places_are_not_known() -> None:
                       prepare(plan(benches=["logp"], metrics=None)).wanted)
 
 
-def test_names_of_figures_are_those_that_results_have() -> None:
-    """Of every module with headlines from one that has names."""
-    found = 0
-    for bench in map(BENCHES.get, BENCHES.names()):
-        for layer in bench.layers:
-            module = bench.module(layer)
-            names = getattr(getattr(module, "headline", None), "__globals__", {}).get("FIGURES")
-            assert getattr(module, "FIGURES", None) == names
-            found += names is not None
-    assert found > 9
-
-
 @pytest.mark.parametrize("backwards", [False, True])
 @pytest.mark.parametrize(("fails", "first"), [((), 0), ((4,), 1)])
 def test_what_the_first_point_lacks_is_told_when_it_is_known(
@@ -298,9 +286,8 @@ def test_g_is_drawn_where_the_host_bounds_it() -> None:
         def outcomes(self, tasks: Sequence[Task]) -> Iterator[Outcome]:
             for task in tasks:
                 latency = task.wanted.description.link.latency
-                yield Outcome(task.number, task.wanted.document({"results": {
-                    "o_s": 1, "o_r": 2, "g": latency, "L": 4, "rtt": 5,
-                    "g_visible": latency in self.visible}}))
+                yield Outcome(task.number, task.wanted.document(
+                    signature(latency, latency in self.visible)))
 
     study = plan(LATENCIES, ["logp"], metrics=None)
     table = measured(prepare(study), Signatures([]))
