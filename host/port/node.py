@@ -470,6 +470,7 @@ class KernelNode(Node):
         self.interrupts = Interrupts()
         self._running = node._running
         self._everywhere = node._everywhere
+        self.trace_numbers = iter(self.trace_number, None)
 
     def trace_number(self) -> int:
         return self._common.cpus[self.port.cpu].trace_number()

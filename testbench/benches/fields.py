@@ -2,7 +2,7 @@
 result files."""
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field
 from types import UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
@@ -95,6 +95,11 @@ def read(kind: type, found: Mapping[str, Any]) -> Any:
     return kind(**given)
 
 
+def _ordered(value: Mapping[str, Any]) -> Iterable[str]:
+    """The keys in order, where all are numbers: files have them by letters."""
+    return sorted(value, key=int) if all(key.isdecimal() for key in value) else value
+
+
 def _nested(hint: Any, value: Any) -> Any:
     """``value`` with mappings read as the dataclasses that ``hint`` has in their places."""
     of = get_args(hint)
@@ -103,5 +108,5 @@ def _nested(hint: Any, value: Any) -> Any:
     if isinstance(value, Mapping):
         if dataclasses.is_dataclass(hint) and isinstance(hint, type):
             return read(hint, value)
-        return {key: _nested(of[1], each) for key, each in value.items()} if of[1:] else value
+        return {key: _nested(of[1], value[key]) for key in _ordered(value)} if of[1:] else value
     return [_nested(of[0], each) for each in value] if isinstance(value, list) and of else value

@@ -13,7 +13,6 @@ class Both:
 
     def __init__(self, node: Node, near: Channel, far: Channel) -> None:
         self._port = node.port
-        self.busy = True
         self._near = near
         self._far = far
         self._far_first = False

@@ -79,7 +79,6 @@ class GmChannel:
     can_write = True
     can_read = False
     segments = 1
-    busy = True
     compute: Compute | None = None
 
     @staticmethod

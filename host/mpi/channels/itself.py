@@ -47,7 +47,7 @@ class Itself:
         self._rank = rank
         self._packets: deque[_Packet] = deque()
         self._done: deque[Callable[[], Any]] = deque()
-        self.busy = False
+        self._busy = False
 
     async def open(self) -> None:
         pass
@@ -68,10 +68,10 @@ class Itself:
             place = self.store.take(length)
             await copy(self.process, pieces, [(place, length)])
         self._packets.append(_Packet(self, rank, header, place, length))
-        self.busy = True
+        self._busy = True
 
     def look(self) -> Awaitable[_Packet | None]:
-        return self._look() if self.busy else NOTHING
+        return self._look() if self._busy else NOTHING
 
     async def _look(self) -> _Packet | None:
         while self._done:
@@ -79,14 +79,14 @@ class Itself:
             if result is not None and hasattr(result, "__await__"):
                 await result
         packet = self._packets.popleft() if self._packets else None
-        self.busy = bool(self._packets)
+        self._busy = bool(self._packets)
         return packet
 
     def wait(self) -> Awaitable[_Packet | None]:
         return self.look()
 
     def awaits(self) -> tuple[list[Watch], int] | None:
-        return None if self.busy else ([], 0)
+        return None if self._busy else ([], 0)
 
     async def register(self, address: int, length: int) -> int:
         return 0
@@ -98,10 +98,10 @@ class Itself:
                     done: Callable[[], Any]) -> None:
         await copy(self.process, pieces, [(address, total(pieces))])
         self._done.append(done)
-        self.busy = True
+        self._busy = True
 
     async def read(self, rank: int, pieces: Pieces, handles: list[int], address: int, handle: int,
                    done: Callable[[], Any]) -> None:
         await copy(self.process, [(address, total(pieces))], pieces)
         self._done.append(done)
-        self.busy = True
+        self._busy = True

@@ -125,7 +125,6 @@ class ShmChannel:
     can_write = False
     can_read = False
     segments = 1
-    busy = True
     compute: Compute | None = None
 
     def __init__(self, node: Node, process: Process, places: Places) -> None:

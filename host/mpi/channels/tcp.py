@@ -86,7 +86,6 @@ class TcpChannel:
     can_write = False
     can_read = False
     segments = 1
-    busy = True
 
     @staticmethod
     def memory(description: Description, others: int) -> int:

@@ -62,7 +62,6 @@ class ViaChannel:
 
     name = "via"
     segments = 8
-    busy = True
 
     @staticmethod
     def pages(description: Description, others: int) -> int:

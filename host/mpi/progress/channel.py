@@ -53,8 +53,6 @@ class Channel(Protocol):
     can_read: bool
     segments: int
     """Most pieces of one write or read at this end."""
-    busy: bool
-    """Whether :meth:`look` may find something: always, where only a look tells."""
     compute: Compute | None
     """Where a kernel carries the packets: spends so many target cycles, which packets and timers
     interrupt. None: no packet needs the CPU until the program makes a call."""

@@ -10,6 +10,7 @@ from ....host.endpoint import Exchange
 from ....host.port.node import Node
 from ....layouts.description import Description
 from ....layouts.trace import TICKS, Activity
+from ...errors import UserError
 from ...estimate.bulk import bandwidth, gap_per_byte
 from ...estimate.compare import check
 from ...estimate.fits import fit
@@ -69,6 +70,9 @@ class Bulk(Benchmark):
                       ) -> dict[str, Any]:
         """Single transfers for T(n); streams for o_s(n) and g(n), and with D beyond the knee for
         o_r(n)."""
+        if lacking := sorted({*parameters.stream_sizes} - {*parameters.sizes}):
+            raise UserError(f"bench bulk: a stream is compared with single transfers of its size: "
+                            f"{lacking[0]} is not among the sizes")
         found: dict[str, Any] = {}
         streams = [(kind, size) for kind in parameters.kinds if kind != "store"
                    for size in parameters.stream_sizes]

@@ -120,8 +120,9 @@ class MpiBandwidth(Benchmark):
     def tables(self, document: Mapping[str, Any]) -> list[Any]:
         """One row for each size."""
         results, clock = self.results(document), document["clock_mhz"]
-        below, mpi = results.bandwidth.values()
-        name, _ = results.bandwidth
+        mpi = results.bandwidth["MPI"]
+        [name] = results.bandwidth.keys() - {"MPI"}
+        below = results.bandwidth[name]
         points = document["points"]["MPI"]
         rows = [(size_text(int(size)), str(points[size]["messages"]), amount(below[size], 3),
                  amount(mpi[size], 3), amount(mpi[size] * clock, 1),
