@@ -133,7 +133,7 @@ def printed(title: str, found: Table, rows: Sequence[Mapping[str, Any]]) -> Any:
     if len(found.metrics) > COLUMNS:
         notes.append(f"and {counted(len(found.metrics) - COLUMNS, 'more metric')}")
     return table(title, [
-        one.name.replace(".", "\n", 1) + (f"\n({one.unit})" if one.unit else "")
+        one.heading + (f"\n({one.unit})" if one.unit else "")
         for one in shown], cells, caption=", ".join(notes) or None, left=0)
 
 

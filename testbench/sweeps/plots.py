@@ -186,7 +186,7 @@ def parallel(table: Table, figure: Any, metrics: Sequence[Column],
             heights = [_share(_number(row[one.name]), scale)
                        for one, scale in zip(columns, scales, strict=True)]
             axes.plot(range(len(columns)), heights, **style(row, heights[-len(metrics)]))
-    axes.set_xticks(range(len(columns)), [one.name.replace(".", "\n", 1) for one in columns])
+    axes.set_xticks(range(len(columns)), [one.heading for one in columns])
     axes.set_yticks([])
     for index, scale in enumerate(scales):
         for value, height, align in ((scale[0], -0.03, "top"), (scale[-1], 1.03, "bottom")):

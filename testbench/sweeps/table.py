@@ -4,6 +4,7 @@ import csv
 import importlib
 import io
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -13,6 +14,8 @@ from ..testbed.frames import frame
 from ..testbed.result import Plot
 
 __all__ = ["ERROR", "Column", "Table", "of_document"]
+
+_OF_PATH = re.compile(r"[./].*?([^/]+)\.py(?::\w+)?\.(.+)")
 
 ERROR = "error"
 """The column with the line of a point that failed."""
@@ -30,6 +33,13 @@ class Column:
     def title(self) -> str:
         """Name and unit."""
         return f"{self.name} ({self.unit})" if self.unit else self.name
+
+    @property
+    def heading(self) -> str:
+        """The name in two lines: of what it is, a knob's section or a benchmark, and what. Of a
+        benchmark's path there is the file alone."""
+        of_path = _OF_PATH.match(self.name)
+        return "\n".join(of_path.groups() if of_path else self.name.split(".", 1))
 
 
 @dataclass(frozen=True)

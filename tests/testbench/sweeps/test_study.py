@@ -340,6 +340,13 @@ def columns(table: Table) -> list[list[str]]:
     return list(csv.reader(io.StringIO(table.csv().decode())))
 
 
+@pytest.mark.parametrize(("name", "heading"), [
+    ("link.latency", "link\nlatency"), ("rtt.RTT, 1 word", "rtt\nRTT, 1 word"), ("mine", "mine"),
+    ("./my_bench/bench.py.last, 1", "bench\nlast, 1"), ("./b.py:Last.half.4", "b\nhalf.4")])
+def test_headings_of_columns(name: str, heading: str) -> None:
+    assert Column(name, "metric").heading == heading
+
+
 def test_files_of_a_table() -> None:
     table = measured(prepare(plan({"link.bytes_per_cycle": "1/2,2", "link.latency": "4,8"})),
                   Sums(fails=[8]))
