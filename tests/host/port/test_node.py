@@ -52,6 +52,21 @@ def test_programs_for_cpus_that_are_not_there_are_refused(programs, cpus, text):
         run(*programs, cpus=cpus)
 
 
+def test_the_kernel_numbers_packets_as_the_cpu_that_runs_it_does():
+    class Agent:
+        def __init__(self, node):
+            self.node = node
+
+    async def program(cpu):
+        if cpu.cpu:
+            return None
+        cpu.share_nic()
+        numbers = cpu.kernel(Agent).node.trace_numbers
+        return [next(numbers), cpu.trace_number(), next(numbers)]
+
+    assert run([program, program]).results[0] == [[1, 5, 9], None]
+
+
 def test_block_stores_are_of_whole_lines_and_need_their_knob():
     async def program(cpu):
         at = cpu.allocate(64)
