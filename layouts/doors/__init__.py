@@ -8,6 +8,8 @@ In the order in which to read:
   its own
 - :mod:`.sources`: Finds the files on which an object from outside depends, and makes one hash of
   their bytes
+- :mod:`.verilog_names`: Finds the files that Verilog text names: those that it includes, and those
+  of its memories
 - :mod:`.blame`: Finds the line of code from outside that an exception comes from
 - :mod:`.lazy`: Names of objects as text, "module:object", which are imported when they are first
   needed

@@ -5,12 +5,13 @@ import hashlib
 import importlib.machinery
 import importlib.util
 import os
-import re
 import sys
 import sysconfig
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
+
+from .verilog_names import named_files
 
 __all__ = ["OTHER", "digest", "files_of", "imported_files", "module_file", "python_files"]
 
@@ -20,15 +21,15 @@ below count."""
 MOST = 10_000
 """Most entries of a folder, with those of its own folders, that are looked at."""
 _VERILOG = (".v", ".sv", ".vh", ".svh")
-_DATA = re.compile(rb'\$readmem[hb]\s*\(\s*"([^"\n]+)"')
 _INSTALLED = tuple(sysconfig.get_path(kind) for kind in ("stdlib", "purelib", "platlib"))
 
 
 def files_of(file: Path, top: str = "") -> tuple[Path, ...]:
     """The files on which an object in ``file`` depends: the file, the modules that it imports from
     its folder and from elsewhere, without installed ones, and the sources beside it that are no
-    Python. If the folder is a package, all of its modules are among them, without tests. ``top``:
-    an installed package whose modules count all the same.
+    Python, with the files that Verilog among them names, wherever they are. If the folder is a
+    package, all of its modules are among them, without tests. ``top``: an installed package whose
+    modules count all the same.
 
     Raises
     ------
@@ -41,16 +42,8 @@ def files_of(file: Path, top: str = "") -> tuple[Path, ...]:
         found |= set(python_files(folder))
     if file.suffix == ".py":
         found |= set(_walk(folder, OTHER))
-    found |= {data for one in found if one.suffix in _VERILOG for data in _data(one)}
+    found |= {named for one in found if one.suffix in _VERILOG for named in named_files(one)}
     return tuple(sorted(found))
-
-
-def _data(file: Path) -> Iterator[Path]:
-    """The files from which the Verilog in ``file`` reads memories, whatever their suffixes."""
-    for name in _DATA.findall(file.read_bytes()):
-        data = Path(os.path.normpath(file.parent / os.fsdecode(name)))
-        if data.is_file():
-            yield data
 
 
 def python_files(folder: Path) -> list[Path]:
