@@ -1,11 +1,13 @@
 """Finds the line of code from outside that an exception comes from."""
 
+import gc
 import re
 import sys
 import traceback
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
-from types import CodeType, ModuleType
+from types import CodeType, FrameType, FunctionType, ModuleType
 from typing import Any
 
 from .finding import doors
@@ -14,6 +16,10 @@ from .loading import PACKAGE, shown
 __all__ = ["blamed", "place"]
 
 _SIGNATURE = re.compile(r"([\w.<>]+)\(\) (got|takes|missing|argument after)\b")
+
+_DEPTH = 5
+_MOST = 50_000
+"""So far, and at so many objects, is looked for what a frame may have called."""
 
 
 def blamed(error: BaseException) -> str | None:
@@ -55,17 +61,46 @@ def _modules() -> Iterator[ModuleType]:
 
 def _signature(error: BaseException) -> CodeType | None:
     """The function that was called with arguments which it does not take: of several of this name
-    the one that was loaded last."""
+    the one that was loaded last, of those that the caller could reach."""
     said = _SIGNATURE.match(str(error)) if isinstance(error, TypeError) else None
-    if said is None:
+    frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
+    if said is None or not frames:
         return None
+    meant = {*_within_reach(frames[-1], said[1].rpartition(".")[2])}
     for module in reversed([*_modules()]):
         found: Any = module
         for part in said[1].split("."):
             found = getattr(found, part, None)
-        if isinstance(code := getattr(found, "__code__", None), CodeType):
+        code = getattr(found, "__code__", None)
+        if isinstance(code, CodeType) and code in meant:
             return code
     return None
+
+
+def _within_reach(frame: FrameType, name: str) -> Iterator[CodeType]:
+    """The functions called ``name`` that the code of ``frame`` may have called: of its variables,
+    and of what these hold."""
+    words = frame.f_code.co_names
+    layer = [*frame.f_locals.values(),
+             *(frame.f_globals[word] for word in words if word in frame.f_globals)]
+    seen: set[int] = set()
+    for _ in range(_DEPTH):
+        held: list[Any] = []
+        for one in layer:
+            if id(one) in seen or len(seen) > _MOST:
+                continue
+            seen.add(id(one))
+            kind = one if isinstance(one, type) else type(one)
+            found = one if isinstance(one, FunctionType) else getattr(kind, name, None)
+            if isinstance(code := getattr(found, "__code__", None), CodeType):
+                yield code
+            if not isinstance(one, (ModuleType, type, FunctionType)):
+                held += gc.get_referents(one)
+                for word in words:
+                    if isinstance(getattr(kind, word, None), property):
+                        with suppress(Exception):
+                            held.append(getattr(one, word))
+        layer = held
 
 
 def _judged(error: BaseException) -> CodeType | None:

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from ..trace import Block
+from .finding import DoorError
 
 __all__ = ["RECEIVING", "SENDING", "TraceBlock", "block_numbers", "numbered"]
 
@@ -72,8 +73,22 @@ class TraceBlock:
 
 def block_numbers(blocks: Iterable[TraceBlock]) -> tuple[int, ...]:
     """The number of each of the ``blocks`` of a design in events: its own, or those behind the last
-    Block in turn."""
-    free = iter(range(max(Block) + 1, 1 << 16))
+    Block in turn that no other has.
+
+    Raises
+    ------
+    DoorError
+        Two of them have the same number.
+    """
+    blocks = tuple(blocks)
+    taken: dict[int, str] = {}
+    for block in blocks:
+        if block.number is not None:
+            if block.number in taken:
+                raise DoorError(f"TraceBlock {block.name}: number = {block.number}: is that of "
+                                f"{taken[block.number]}, too")
+            taken[block.number] = block.name
+    free = (number for number in range(max(Block) + 1, 1 << 16) if number not in taken)
     return tuple(next(free) if block.number is None else block.number for block in blocks)
 
 

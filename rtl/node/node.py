@@ -21,7 +21,9 @@ from amaranth.lib.wiring import In, Out, connect, flipped
 
 from ...layouts.description import MAX_CPUS, Description
 from ...layouts.doors import DoorError
+from ...layouts.doors.trace_block import numbered
 from ...layouts.processor import CRASH_WORDS
+from ...layouts.trace import Block
 from ..bus.bus import Bus
 from ..bus.memory import MemoryController, MemoryPort
 from ..cpu.host_port import HostPort, join_ports
@@ -151,6 +153,10 @@ class Node(wiring.Component):
         if len(self._blocks) != side.events:
             raise DoorError(f"NIC design {design.name!r} names blocks of {len(self._blocks)} "
                              f"ports of events, and its side has {side.events}")
+        known = {*Block} | numbered(design.trace).keys()
+        if unknown := [number for number in self._blocks if number not in known]:
+            raise DoorError(f"event_blocks() of NIC design {design.name!r} must give numbers of "
+                            f"its blocks, those of `trace`, or of a Block, not {unknown[0]!r}")
         self._buses = [Bus(ports=self._cpus, engines=side.dma,
                            pio_width=description.bus.pio_width) for _ in self._nics]
         self._traced = trace == "ports"

@@ -30,7 +30,8 @@ FILE_BYTES = 1 << 19
 
 SMALL = 4
 """Up to so many words of an input are compared in each evaluation. Larger ones are read only when
-the wrapper takes them over (:mod:`..held_inputs`); the clusters that do it always run."""
+the wrapper takes them over (:mod:`~nicbed.testbench.simulators.held_inputs`); the clusters that do
+it always run."""
 
 WORD = 64
 GROUP = 8

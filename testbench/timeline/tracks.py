@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from ...layouts.description import Description
+from ...layouts.doors import DoorError
 from ...layouts.doors.trace_block import TraceBlock, numbered
 from ...layouts.trace import (
     OF_NODES,
@@ -133,9 +134,14 @@ def slices(description: Description, events: Iterable[Event], marks: Iterable[Ma
     ``end``, by their begins; those that enclose others come first."""
     found = _activities(marks)
     lanes = _Lanes()
-    for first, last in sorted(_served(events, end), key=lambda pair: (_begin(pair[0]),
+    early = {number for number, block in numbered(description.design.trace).items()
+             if block.begins_at_arg}
+
+    def begun(event: Event) -> int:
+        return event.cycle - (event.cycle - event.arg & 0xFFFF_FFFF if event.block in early else 0)
+    for first, last in sorted(_served(events, end), key=lambda pair: (begun(pair[0]),
                                                                       -pair[1].cycle)):
-        begin, over = _begin(first) * TICKS, last.cycle * TICKS
+        begin, over = begun(first) * TICKS, last.cycle * TICKS
         path = _place(description, first)
         found.append(Slice(Track(path, lanes.take(path, begin, over)), begin, over,
                            _service(first), _category(description, first.block), first.number,
@@ -218,13 +224,6 @@ def _served(events: Iterable[Event], end: int) -> Iterable[tuple[Event, Event]]:
             yield event, event._replace(cycle=max(end, event.cycle), kind=Kind.BEGIN)
 
 
-def _begin(event: Event) -> int:
-    """The cycle in which a service began: of a send DMA, its descriptor's fetch."""
-    if event.block == Block.SEND_DMA:
-        return event.cycle - (event.cycle - event.arg & 0xFFFF_FFFF)
-    return event.cycle
-
-
 def _service(event: Event) -> str:
     if event.block == Block.BUS:
         return (f"CPU {event.arg >> PORT_SHIFT}" if not event.arg & (1 << PORT_SHIFT) - 1
@@ -254,6 +253,9 @@ def _place(description: Description, event: Event) -> tuple[str, ...]:
                 f"{'output' if event.block == Block.SWITCH else 'link behind output'} {event.arg}")
     place = (f"node {event.node}",) if event.block in OF_NODES else _nic(description, event.node)
     own = _own(description, event.block)
+    if own is None and event.block not in _BLOCKS:
+        raise DoorError(f"NIC design {description.design.name!r} has no block of number "
+                        f"{event.block}, whose events are in the trace")
     return (*place, _BLOCKS[event.block] if own is None else own.title)
 
 

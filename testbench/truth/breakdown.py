@@ -1,5 +1,6 @@
 """The life of a message by stage, from its call to its handler's end, without gaps."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 
@@ -34,7 +35,7 @@ _ONE_WAY_WIRE = (TraceStage("waiting for the uplink", Block.SEND_LINK, Kind.BEGI
 def flight_stages(design: NicDesign, *, requests: bool) -> tuple[TraceStage, ...]:
     """The stages of a message's flight between two NICs of ``design``, in order: the sender's, the
     wire's, the receiver's. If a stage happens to each packet, or piece, of a message, the last one
-    counts."""
+    counts. Stages of one name are one to whoever reads the breakdown: their times add up."""
     own = design.stages(requests=requests)
     return (*(stage for stage in own if stage.side == SENDING),
             *(_REQUESTS_WIRE if requests else _ONE_WAY_WIRE),
@@ -48,14 +49,18 @@ def request_stages(design: NicDesign) -> tuple[str, ...]:
     time that it adds. The poll's stage is negative if its check had begun before the message
     arrived."""
     names = (stage.name for stage in flight_stages(design, requests=True))
-    return (_CALL, *names, _LANDED, _HANDLING)
+    return _once(_CALL, *names, _LANDED, _HANDLING)
 
 
 def one_way_stages(design: NicDesign) -> tuple[str, ...]:
     """The stages of a message one way. Those between the first and the last two add up to the
     flight."""
     names = (stage.name for stage in flight_stages(design, requests=False))
-    return (_AROUND[0], *names, _UNTRACED, *_AROUND[1:])
+    return _once(_AROUND[0], *names, _UNTRACED, *_AROUND[1:])
+
+
+def _once(*names: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(names))
 
 
 def lives(found: Sequence[Span], events: Iterable[Event], numbers: Iterable[int],
@@ -84,11 +89,11 @@ def lives(found: Sequence[Span], events: Iterable[Event], numbers: Iterable[int]
             continue
         begin, handle = sent[number], taken[number]
         at = begin.begin
-        stages = {}
+        stages: Counter[str] = Counter()
 
-        def until(name: str, when: int, stages: dict[str, int] = stages) -> None:
+        def until(name: str, when: int, stages: Counter[str] = stages) -> None:
             nonlocal at
-            stages[name] = max(when - at, 0)
+            stages[name] += max(when - at, 0)
             at = max(when, at)
 
         until(_CALL, begin.end)
@@ -96,9 +101,9 @@ def lives(found: Sequence[Span], events: Iterable[Event], numbers: Iterable[int]
             key = (step.block, step.kind, step.side if step.block in both else "")
             if key in ends[number]:
                 until(step.name, ends[number][key])
-        stages[_LANDED] = handle.begin - at
-        stages[_HANDLING] = handle.end - handle.begin
-        made.append(stages)
+        stages[_LANDED] += handle.begin - at
+        stages[_HANDLING] += handle.end - handle.begin
+        made.append(dict(stages))
     return made
 
 
@@ -141,13 +146,15 @@ def via_lives(pairs: Sequence[Trip], events: Iterable[Event], design: NicDesign,
                       and node in (None, event.node)]
             if cycles:
                 steps.append((step.name, cycles[0 if step.pick is Pick.FIRST else -1]))
-        stages, at = {_AROUND[0]: way.o_s}, left
+        stages, at = Counter({_AROUND[0]: way.o_s}), left
         for name, cycle in steps:
-            stages[name] = max(cycle * TICKS - at, 0)
+            stages[name] += max(cycle * TICKS - at, 0)
             at = max(cycle * TICKS, at)
         if at < landed:
-            stages[_UNTRACED] = landed - at
-        made.append({**stages, _AROUND[1]: way.seen, _AROUND[2]: way.o_r})
+            stages[_UNTRACED] += landed - at
+        stages[_AROUND[1]] += way.seen
+        stages[_AROUND[2]] += way.o_r
+        made.append(dict(stages))
     return made
 
 

@@ -1,11 +1,12 @@
 """Each request with its reply: every leg there and back, from events and marks."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from fractions import Fraction
 
 from ...layouts.doors import NicDesign
+from ...layouts.doors.trace_block import numbered
 from ...layouts.trace import TICKS, Activity, Event, Kind
 from .messages import landing_blocks
 from .spans import Span
@@ -53,27 +54,29 @@ class Exchange:
 
 def landings(events: Iterable[Event], design: NicDesign) -> dict[int, int]:
     """The tick at which each packet had arrived in host memory, by trace number."""
-    landed: dict[int, int] = {}
-    lands = landing_blocks(design)
-    for event in events:
-        if event.number and event.kind == Kind.END and event.block in lands:
-            landed[event.number] = event.cycle * TICKS
-    return landed
+    return {event.number: event.cycle * TICKS for _, event in _arrivals(events, design)}
 
 
 def crossings(events: Iterable[Event], design: NicDesign) -> dict[int, int]:
     """Ticks from each packet's first event to its arrival in memory, by trace number: the
     hardware's part of the flight, in whole cycles."""
-    first: dict[int, int] = {}
-    found: dict[int, int] = {}
+    return {event.number: (event.cycle - first.cycle) * TICKS
+            for first, event in _arrivals(events, design)}
+
+
+def _arrivals(events: Iterable[Event], design: NicDesign) -> Iterator[tuple[Event, Event]]:
+    """The first event of a packet, with each by which it may have arrived. A block of both sides
+    has served it where it began, too: that is none."""
+    first: dict[int, Event] = {}
     lands = landing_blocks(design)
+    both = {number for number, block in numbered(design.trace).items() if block.side is None}
     for event in events:
         if not event.number:
             continue
-        begin = first.setdefault(event.number, event.cycle)
-        if event.kind == Kind.END and event.block in lands:
-            found[event.number] = (event.cycle - begin) * TICKS
-    return found
+        begun = first.setdefault(event.number, event)
+        if event.kind == Kind.END and event.block in lands and not (
+                event.block in both and event.node == begun.node):
+            yield begun, event
 
 
 def exchanges(found: Sequence[Span], events: Iterable[Event], design: NicDesign) -> list[Exchange]:

@@ -114,6 +114,34 @@ def test_a_worker_tells_the_line(program):
     assert worker._answer(program) == {"error": "./own.py:2: KeyError: 'x'"}
 
 
+def test_arguments_are_wrong_for_a_function_that_the_caller_had(tmp_path, monkeypatch):
+    """Not for one that only has the same name."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "things.py").write_text("class Thing:\n    def go(self):\n        pass\n")
+    theirs = load_file(tmp_path / "things.py").Thing
+
+    class Thing:
+        def go(self):
+            pass
+
+    class Holder:
+        def __init__(self, thing):
+            self._things = [thing]
+
+        @property
+        def thing(self):
+            return self._things[0]
+
+        def run(self, what):
+            self.thing.go(what)
+
+    Thing.go.__qualname__ = "Thing.go"
+    for thing, said in ((theirs(), "./things.py:2"), (Thing(), None)):
+        with pytest.raises(TypeError, match=r"^Thing\.go\(\) takes 1 positional") as raised:
+            Holder(thing).run(1)
+        assert place(raised.value) == said
+
+
 def test_a_fault_of_nicbed_is_none_of_the_users():
     with pytest.raises(ZeroDivisionError) as raised:
         _ = 1 / 0

@@ -103,8 +103,7 @@ class MemoryQueues:
         return [Watch(place, phase, 1)], FAR
 
     def consumed(self, cq: Cq) -> None:
-        """Report how far the ring was emptied to the writer of the ring. The block must have room
-        for one entry."""
+        """Report how far the ring was emptied to the writer of the ring."""
         raise NotImplementedError
 
     def empty(self, cq: Cq, ring: Ring) -> None:

@@ -27,7 +27,7 @@ Time-outs follow the measured round trips and double each time (up to sixteen ti
 connection.
 
 Its parts, each of which knows only those before it: :mod:`.costs`, :mod:`.memory`
-(protection, copies), :mod:`.ring` (the send ring), :mod:`.ends` (what is kept of a VI),
+(protection, copies), :mod:`~nicbed.host.nic.send_ring`, :mod:`.ends` (what is kept of a VI),
 :mod:`.completing`, :mod:`.timers`, :mod:`.packets`, :mod:`.messages`,
 :mod:`.turns` (which VI sends next), :mod:`.retransmission`, :mod:`.receiving`.
 """

@@ -121,7 +121,8 @@ class Vipl:
 
     @property
     def post_entries(self) -> int:
-        """Entries of a block of the host port that a post takes at most, for :meth:`.Port.room`."""
+        """Entries of a block of the host port that a post takes at most, for :meth:`.Port.room`;
+        0 if it may wait in any case."""
         return self.provider.post_entries
 
     async def compute(self, cycles: int) -> None:

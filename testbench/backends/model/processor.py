@@ -198,7 +198,6 @@ class ModelProcessor:
                 core.step()
         except Held:
             self.state = State.ASLEEP
-            self.held_since = self.model.now
         generation = self.generation
 
         def again() -> None:

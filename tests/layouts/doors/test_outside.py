@@ -7,7 +7,7 @@ import sys
 
 import pytest
 from nicbed.layouts.description import Description, KnobError, knobs
-from nicbed.layouts.doors import LAYERS, NICS, Layer, TraceBlock
+from nicbed.layouts.doors import LAYERS, NICS, Layer
 from nicbed.layouts.errors import UserError
 from nicbed.layouts.timing import (
     TIMING_REGISTERS,
@@ -239,10 +239,6 @@ def test_with_refuses_what_is_wrong():
     with pytest.raises(ValueError, match="link.latency = -3: must be a whole number of cycles"):
         Description().with_({"link.latency": -3})
     assert Description().with_({}) == Description()
-
-
-def test_a_trace_block_has_no_number():
-    assert TraceBlock("WIRE_SEND", "send", "a frame").name == "WIRE_SEND"
 
 
 def test_two_designs_of_a_name_in_a_file_keep_their_knobs(tmp_path):

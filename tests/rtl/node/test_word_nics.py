@@ -118,3 +118,16 @@ def test_a_node_refuses_a_nic_that_is_not_its_side(
     monkeypatch.setattr(Description, "design", Wrong(**parameters))
     with pytest.raises(error, match=text):
         Node(description=description)
+
+
+def test_a_node_refuses_events_of_a_block_that_nobody_declared(
+        monkeypatch: pytest.MonkeyPatch) -> None:
+    class Unknown(AmaranthWords):
+        def event_blocks(self, nic: Any) -> Any:
+            return (99,)
+
+    description = describe("AmaranthWords")
+    monkeypatch.setattr(Description, "design", Unknown())
+    with pytest.raises(DoorError, match=r"event_blocks\(\) of NIC design 'words' must give numbers "
+                                        "of its blocks, .* not 99"):
+        Node(description=description)

@@ -1,15 +1,19 @@
 """Slices, instants and counts of a run, from events and marks."""
 
+import shutil
 from pathlib import Path
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from nicbed.layouts.doors import DoorError
 from nicbed.layouts.doors.trace_block import block_numbers
 from nicbed.layouts.trace import PORT_SHIFT, TICKS, Activity, Block, Event, Kind, Mark
 from nicbed.testbench.descriptions.load import load
 from nicbed.testbench.timeline.tracks import Track, counts, instants, rank, slices
 
 ONE = load("default")
+WIRE = Path(__file__).resolve().parents[3] / "examples" / "wire_nic"
 LANED = (Block.VI_FETCH, Block.RECEIVE_LINK, Block.H2N)
 
 
@@ -36,7 +40,7 @@ def test_a_service_is_a_slice_of_its_message() -> None:
 
 
 def test_a_block_of_the_nics_own_is_a_place_by_its_stage() -> None:
-    description = load(str(Path(__file__).resolve().parents[3] / "examples" / "wire_nic"))
+    description = load(str(WIRE))
     number = block_numbers(description.design.trace)[1]
     events = [Event(cycle, 1, number, kind, 7, 0) for cycle, kind in ((3, 0), (9, 1))]
     [found] = slices(description, events, [], 30)
@@ -47,6 +51,23 @@ def test_a_block_of_the_nics_own_is_a_place_by_its_stage() -> None:
 def test_a_send_dma_begins_with_the_fetch_of_its_descriptor() -> None:
     [found] = slices(ONE, service(100, 140, Block.SEND_DMA, 1, arg=60), [], 200)
     assert found.begin == 60 * TICKS
+
+
+def test_a_block_of_ones_own_may_have_begun_before(tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(WIRE, tmp_path / "wire_nic"))
+    design = folder / "design.py"
+    design.write_text(design.read_text().replace("dma=1)", "dma=1, begins_at_arg=True)"))
+    description = load(str(folder))
+    number = block_numbers(description.design.trace)[1]
+    [found] = slices(description, [Event(100, 1, number, Kind.BEGIN, 7, 60),
+                                   Event(140, 1, number, Kind.END, 7, 0)], [], 200)
+    assert (found.begin, found.end) == (60 * TICKS, 140 * TICKS)
+
+
+def test_a_block_that_nobody_declared_is_refused() -> None:
+    events = [Event(cycle, 1, 99, kind, 7, 0) for cycle, kind in ((3, 0), (9, 1))]
+    with pytest.raises(DoorError, match="NIC design 'rings' has no block of number 99, whose"):
+        slices(ONE, events, [], 30)
 
 
 def test_the_outputs_of_a_switch_are_places() -> None:

@@ -3,14 +3,14 @@
 from fractions import Fraction
 
 import pytest
-from nicbed.layouts.doors import NicDesign, TraceBlock
+from nicbed.layouts.doors import DoorError, NicDesign, TraceBlock
 from nicbed.layouts.doors.trace_block import block_numbers
 from nicbed.layouts.trace import TICKS, Activity, Block, Event, Kind
 from nicbed.rtl.nic.design import DESIGN
 from nicbed.testbench.truth.bound import bound, shares
 from nicbed.testbench.truth.breakdown import lives, one_way_stages, request_stages, via_lives
 from nicbed.testbench.truth.echoes import echoes
-from nicbed.testbench.truth.exchange import landings
+from nicbed.testbench.truth.exchange import crossings, landings
 from nicbed.testbench.truth.service import service_times
 from nicbed.testbench.truth.spans import Span
 
@@ -103,6 +103,52 @@ def test_the_stages_of_a_request_are_those_of_the_design():
 def test_a_message_is_in_memory_when_a_receiving_block_has_served_it():
     assert landings(FLIGHT, OWN) == {5: 90 * TICKS}
     assert landings(FLIGHT, DESIGN) == {}
+
+
+def test_a_block_of_both_sides_lands_nothing_where_the_message_begins():
+    class Single(NicDesign):
+        name = "single"
+        trace = (TraceBlock("BOTH", "frame", "A frame."),)
+
+    [both] = block_numbers(Single.trace)
+    lost = served((both, 0, 6, 10, 30, 0))
+    events = served((both, 0, 5, 10, 80, 0), (both, 1, 5, 50, 60, 0))
+    assert landings([*events, *lost], Single()) == {5: 60 * TICKS}
+    assert crossings([*events, *lost], Single()) == {5: 50 * TICKS}
+
+
+def test_stages_of_one_name_add_up_and_are_listed_once():
+    class Twice(NicDesign):
+        name = "twice"
+        trace = (TraceBlock("OUT", "DMA", "A frame.", side="sending"),
+                 TraceBlock("IN", "DMA", "A frame.", side="receiving"),
+                 TraceBlock("LAST", "handling", "A frame.", side="receiving"))
+
+    out, in_, last = block_numbers(Twice.trace)
+    flight = served((out, 0, 5, 12, 20, 0), (Block.SEND_LINK, 0, 5, 25, 40, 0),
+                    (in_, 1, 5, 70, 90, 0), (last, 1, 5, 90, 93, 0))
+    marked = [Span(0, 0, Activity.REQUEST_SEND, 5, 0, 10 * TICKS),
+              Span(1, 0, Activity.REQUEST_HANDLE, 5, 95 * TICKS, 99 * TICKS)]
+    [life] = lives(marked, flight, [5], Twice())
+    assert (life["DMA"], life["handling"], sum(life.values())) == (28 * TICKS, 7 * TICKS,
+                                                                   99 * TICKS)
+    back = [event._replace(cycle=event.cycle + 100, number=6, node=1 - event.node)
+            for event in flight]
+    [trip] = echoes([(0, 10 * TICKS, 200 * TICKS)], [(100 * TICKS, 110 * TICKS)],
+                    [*flight, *back], Twice())
+    for way in via_lives([trip], [*flight, *back], Twice()):
+        assert (way["DMA"], sum(way.values())) == (28 * TICKS, 100 * TICKS)
+    for names in (request_stages(Twice()), one_way_stages(Twice())):
+        assert len(names) == len({*names}) and "DMA" in names
+
+
+def test_blocks_have_numbers_of_their_own():
+    first = max(Block) + 1
+    given = TraceBlock("GIVEN", "given", "A frame.", number=first)
+    free = [TraceBlock(name, "free", "A frame.") for name in ("A", "B")]
+    assert block_numbers([free[0], given, free[1]]) == (first + 1, first, first + 2)
+    with pytest.raises(DoorError, match=f"TraceBlock A: number = {first}: is that of GIVEN, too"):
+        block_numbers([given, TraceBlock("A", "a", "A frame.", number=first)])
 
 
 @pytest.mark.parametrize("wrong", [{"side": "sender"}, {"listed": "sometimes"}])
