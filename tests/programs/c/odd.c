@@ -107,7 +107,7 @@ int main(int argc, char **argv)
         spin();
     if (rank == 1 && !strcmp(what, "sleep"))
         for (;;)
-            usleep(1000);
+            usleep(10000);
     if (!strcmp(what, "options")) {
         int found = getopt(argc, argv, "n:");
         MPI_Barrier(MPI_COMM_WORLD);

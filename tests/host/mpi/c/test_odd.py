@@ -108,7 +108,7 @@ def watched(odd, what, monkeypatch):
 @pytest.mark.parametrize("what, text, part", [
     ("spin", "computed", "volatile unsigned"),
     ("wait", "waited for something outside the target", "nobody unlocks it"),
-    ("sleep", "waited for something outside the target", "usleep(1000)"),
+    ("sleep", "waited for something outside the target", "usleep(10000)"),
 ])
 def test_a_program_that_does_not_go_on_is_left(odd, what, text, part, monkeypatch):
     failed = watched(odd, what, monkeypatch).failed
