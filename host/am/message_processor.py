@@ -24,7 +24,7 @@ from ...layouts.trace import BEGIN, END, Activity
 from ..background import Background
 from ..nic.done_count import Report
 from ..port.node import Node
-from ..port.port import F_NOT_EQUAL, WORD
+from ..port.words import F_NOT_EQUAL, WORD
 from . import costs, wire
 from .message_queues import FLAG, LAID_OUT, LINES, SERVED, MessageQueues
 

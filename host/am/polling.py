@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from ..port.port import F_ONCE, TIMEOUT
+from ..port.words import F_ONCE, TIMEOUT
 from ..port.work import Charge
 from .acknowledging import Acknowledging
 from .deadline import FAR, Deadline

@@ -10,8 +10,8 @@ from ...layouts.processor import SEND_WORD
 from ...layouts.rings import COMPLETION
 from ..nic.receive_slots import ReceiveSlots
 from ..port.node import Node
-from ..port.port import F_ONCE, TIMEOUT
 from ..port.sent_again import SentAgain
+from ..port.words import F_ONCE, TIMEOUT
 from ..processor.loader import NicProcessor
 from ..processor.queue import CoherentQueue, PioQueue, SendQueue
 from . import costs

@@ -6,7 +6,8 @@ from typing import Any
 from ...layouts.gm import EVENT, EVENT_BYTES, EVENT_END, EVENTS, CommandKind, EventKind
 from ...layouts.trace import BEGIN, END, Activity
 from ..kernel.sleeping import sleep
-from ..port.port import F_ONCE, TIMEOUT, Watch
+from ..port.port import Watch
+from ..port.words import F_ONCE, TIMEOUT
 from .caller import Caller
 from .commands import Commands
 from .events import GM_EVENT, NOTHING, Event

@@ -2,7 +2,7 @@
 
 from ..port.costs import Path
 from ..port.node import Node
-from ..port.port import F_NOT_EQUAL
+from ..port.words import F_NOT_EQUAL
 
 __all__ = ["Report"]
 

@@ -7,7 +7,8 @@ from ...layouts.registers import RECHECK, Irq, address
 from ...layouts.rings import COMPLETION
 from ..kernel.lock import kernel_lock
 from ..port.node import Node
-from ..port.port import F_ONCE, TIMEOUT, Watch
+from ..port.port import Watch
+from ..port.words import F_ONCE, TIMEOUT
 from .costs import Prices
 from .receive_slots import ReceiveSlots
 

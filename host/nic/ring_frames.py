@@ -6,7 +6,8 @@ from ...layouts.operations import BURST
 from ...layouts.packet import FLIT_BYTES, HEADER, HEADER_BYTES, Protocol
 from ...layouts.rings import COMPLETION
 from ..port.node import Node
-from ..port.port import F_ONCE, TIMEOUT, Watch
+from ..port.port import Watch
+from ..port.words import F_ONCE, TIMEOUT
 from .costs import Prices
 from .kinds import Frame, Frames
 from .receive_slots import ReceiveSlots

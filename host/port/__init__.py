@@ -4,6 +4,9 @@ In the order in which to read:
 
 - :mod:`.node`: A node for its program: number, port, memory
 - :mod:`.port`: A node's host port for its program: work, operations, marks
+- :mod:`.words`: The words of entries and answers, as a port packs and reads them
+- :mod:`.entries`: Operations of a CPU, put into blocks of entries: a full block is queued, and
+  another begun
 - :mod:`.block`: A block: what a port gives to the target at a time
 - :mod:`.marking`: A port that keeps marks
 - :mod:`.serving`: Serves one host port at an attention: takes its answers, resumes its program, and

@@ -4,7 +4,8 @@ from collections.abc import Awaitable
 
 from ...layouts.operations import BLOCK
 from ...layouts.trace import BEGIN, END, TICKS
-from .port import FRACTION, Mark, Port, Result
+from .port import Mark, Port, Result
+from .words import FRACTION
 from .work import Charge
 
 __all__ = ["MarkingPort"]

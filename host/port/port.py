@@ -9,71 +9,54 @@ or :meth:`Port.settle`. Time is counted in ticks, 1/TICKS of a target cycle; the
 cycles and keeps the fraction, so no time is ever lost.
 """
 
-from collections import deque
-from collections.abc import Awaitable, Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable, Iterable
 from typing import NamedTuple, TypeVar
 
 from ...layouts.operations import (
     ANSWER,
-    ANSWER_WORDS,
     BLOCK,
     BURST,
     ENTRY,
-    SHORT_ENTRIES,
-    SHORT_ENTRY,
     WATCHES,
     WORK_BITS,
-    Flag,
-    Op,
-    Status,
 )
 from ...layouts.trace import TICKS
-from .block import Block
 from .costs import Costs
 from .diagnosis import steps, work
+from .entries import Entries
 from .forgotten import forgotten
 from .sent_again import SentAgain
 from .suspension import EXECUTED, NOTHING
-from .work import Charge, Work
+from .words import (
+    ANSWER_BYTES,
+    DISCARDED,
+    ENTRY_BYTES,
+    F_NOT_EQUAL,
+    F_ONCE,
+    FRACTION,
+    IRQ,
+    LOW,
+    MAX_WORK,
+    STALE,
+    TIMEOUT,
+    W_BLOCK,
+    W_CAS,
+    W_CHECK,
+    W_DELAY,
+    W_IRQ,
+    W_POLL,
+    W_READ,
+    W_STOP,
+    W_WATCH,
+    W_WRITE,
+    WORD,
+)
+from .work import Charge
 
-__all__ = ["NEVER", "UNUSUAL", "WORD", "Mark", "Poll", "Port", "Watch"]
+__all__ = ["NEVER", "Mark", "Poll", "Port", "Watch"]
 
-ENTRY_BYTES = ENTRY.size
-ANSWER_BYTES = 4 * ANSWER_WORDS
-MAX_WORK = (1 << 32) - 1
-"""Most ticks of work in an entry; what is more goes in front, in delays."""
-OPERATION = 15
-"""Mask of the operation in an entry's first byte."""
-LOW = 0xFFFF_FFFF
-FRACTION = Status.FRACTION_SHIFT.value
-IRQ = int(Status.IRQ)
-PROCESS = 20
-"""Lowest bit of the process in an entry's word 0."""
-
-W_DELAY = int(Op.DELAY)
 LONG = 10_000
 """Cycles of work that a diagnosis tells of."""
-W_READ = int(Op.PIO_READ)
-W_WRITE = int(Op.PIO_WRITE)
-W_POSTED = int(Op.PIO_WRITE) | Flag.POSTED << 8
-W_LOAD = int(Op.TOUCH)
-W_STORE = int(Op.TOUCH) | Flag.STORE << 8
-W_POLL = int(Op.POLL)
-W_WATCH = int(Op.WATCH)
-W_IRQ = int(Op.WAIT_IRQ)
-W_CAS = int(Op.CAS)
-W_STOP = int(Op.STOP)
-W_FLUSH = W_LOAD | Flag.FLUSH << 8
-W_BLOCK = W_STORE | Flag.BLOCK << 8
-F_ONCE = Flag.ONCE << 8
-W_CHECK = W_POLL | F_ONCE
-F_NOT_EQUAL = Flag.NOT_EQUAL << 8
-TIMEOUT = int(Status.TIMEOUT)
-DISCARDED = int(Status.DISCARDED)
-STALE = int(Status.STALE)
-UNUSUAL = DISCARDED | STALE
-"""If the last answer's status has one of these, those before it count (:meth:`Port.look_back`)."""
 
 Result = TypeVar("Result")
 
@@ -82,12 +65,7 @@ Mark = list[int]
 NEVER = 1 << 62
 """A cycle that does not come."""
 
-WORD = (1 << 64) - 1
-"""Mask of a whole word."""
-
 _pack = ENTRY.pack_into
-_pack_short = SHORT_ENTRY.pack_into
-_pack_two = SHORT_ENTRIES.pack_into
 _unpack = ANSWER.unpack_from
 
 
@@ -108,7 +86,7 @@ class Poll(NamedTuple):
     data: int
 
 
-class Port(Work):
+class Port(Entries):
     """The port of CPU ``cpu`` of ``node``. It keeps no marks (:class:`~.marking.MarkingPort`).
 
     Attributes
@@ -127,27 +105,18 @@ class Port(Work):
     """
 
     __slots__ = ("number", "node", "cpu", "cycle", "status", "data", "log", "waiting_text", "given",
-                 "given_at", "_answers", "executed", "_check", "_process", "_write", "sent_again",
-                 "_block", "_queue", "_spare", "_settles", "_lined_up_at", "_followed_at",
-                 "_unkept")
+                 "given_at", "_answers", "executed", "sent_again", "_settles", "_lined_up_at",
+                 "_followed_at", "_unkept")
 
     def __init__(self, number: int, node: int, costs: Costs, cpu: int = 0,
                  entries: bytearray | memoryview | None = None,
                  answers: memoryview | bytes | bytearray = b"") -> None:
         """``entries``: memory of a block, from which the target takes each; None: its own.
         ``answers``: memory in which the target answers."""
-        super().__init__(costs)
+        super().__init__(costs, entries)
         self.number = number
         self.node = node
         self.cpu = cpu
-        self._block = Block(entries)
-        """The block being put together. While the program waits: the one that was given, whose
-        entries are in the target's memory."""
-        self._queue: deque[Block] = deque()
-        """Full blocks that go to the target before the one being put together. While the program
-        waits: the blocks that follow the one given."""
-        self._spare: list[Block] = []
-        """Blocks that were executed, to be used again."""
         self._settles = False
         self.cycle = 0
         self.status = 0
@@ -160,40 +129,12 @@ class Port(Work):
         self.given = 0
         self.given_at = self._lined_up_at = self._followed_at = 0
         self._answers = answers
-        self._process = 0
-        self._write = W_POSTED if costs.posted else W_WRITE
         self.executed = EXECUTED
-        self._check = divmod(self._price["poll_check"], costs.denominator)
 
     @property
     def ticks(self) -> int:
         """The CPU's own time at the end of the last block."""
         return self.cycle << WORK_BITS | self.status >> FRACTION
-
-    @property
-    def process(self) -> int:
-        """The process that issues the following PIO: 1 to 255, or 0 for the kernel."""
-        return self._process >> PROCESS
-
-    @process.setter
-    def process(self, number: int) -> None:
-        if not 0 <= number <= 255:
-            raise ValueError(f"process must be 0 to 255, not {number}")
-        self._process = number << PROCESS
-
-    @contextmanager
-    def in_kernel(self) -> Iterator[None]:
-        """PIO inside this context is issued by the kernel."""
-        before, self._process = self._process, 0
-        try:
-            yield
-        finally:
-            self._process = before
-
-    @property
-    def queued(self) -> bool:
-        """Tells whether full blocks wait for the program to wait."""
-        return bool(self._queue)
 
     @property
     def interrupted(self) -> bool:
@@ -236,148 +177,13 @@ class Port(Work):
         return the latter mark."""
         return self._unkept
 
-    # Operations: put into the block, which is begun if the last one is full
-
-    def _put(self, word: int, address: int, length: int, d0: int, d1: int, d2: int, d3: int,
-             trace: int) -> None:
-        work, rest = divmod(self.parts, self._denominator)
-        if work > MAX_WORK:
-            work = self._work_off(MAX_WORK)
-        block = self._block
-        if block.count == BLOCK:
-            block = self._next_block()
-        self.rounded = self.parts = rest
-        _pack(block.words, block.count * ENTRY_BYTES, word, work, address, length, d0, d1, d2, d3,
-              trace)
-        block.count += 1
-
-    def _next_block(self) -> Block:
-        """Queue the block and begin another one, which must get an entry; return that."""
-        self._queue.append(self._block)
-        self._block = block = self._spare.pop() if self._spare else Block()
-        return block
-
-    def _work_off(self, most: int) -> int:
-        """More work waits than an entry holds: put it into delays, all but ``most`` ticks, and
-        queue these. So the block that follows has all the room that was made, for watches of the
-        same poll that were put already, too. Return the ticks that are left."""
-        work, rest = divmod(self.parts, self._denominator)
-        block = self._block
-        first = end = block.count
-        while first and block.words[(first - 1) * ENTRY_BYTES] & OPERATION == W_WATCH:
-            first -= 1
-        watches = bytes(block.words[first * ENTRY_BYTES:end * ENTRY_BYTES])
-        block.count = first
-        while work > most:
-            if block.count == BLOCK:
-                block = self._next_block()
-            part = min(work, MAX_WORK)
-            _pack(block.words, block.count * ENTRY_BYTES, W_DELAY, part, 0, 0, 0, 0, 0, 0, 0)
-            block.count += 1
-            work -= part
-        block = self._next_block()
-        block.words[:len(watches)] = watches
-        block.count = end - first
-        self.parts = work * self._denominator + rest
-        return work
-
-    def put_write(self, address: int, beats: int, d0: int, d1: int = 0, d2: int = 0, d3: int = 0,
-                  trace: int = 0, process: int = 0) -> None:
-        """A PIO write of ``beats`` words, posted if the bus posts them (``bus.posted``), issued by
-        ``process`` if that is given."""
-        block = self._block
-        parts = self.parts
-        work = parts // self._denominator
-        word = self._write | beats << 16 | (process << PROCESS or self._process)
-        if work > MAX_WORK:
-            self._put(word, address, 0, d0, d1, d2, d3, trace)
-            return
-        count = block.count
-        if count == BLOCK:
-            block, count = self._next_block(), 0
-        self.rounded = self.parts = parts % self._denominator
-        _pack(block.words, count * ENTRY_BYTES, word, work, address, 0, d0, d1, d2, d3, trace)
-        block.count = count + 1
-
-    def put_touch(self, address: int, length: int, store: bool = False) -> None:
-        """CPU traffic over memory, through the cache."""
-        block = self._block
-        parts = self.parts
-        work = parts // self._denominator
-        if work > MAX_WORK:
-            self._put(W_STORE if store else W_LOAD, address, length, 0, 0, 0, 0, 0)
-            return
-        count = block.count
-        if count == BLOCK:
-            block, count = self._next_block(), 0
-        self.rounded = self.parts = parts % self._denominator
-        _pack_short(block.words, count * ENTRY_BYTES, W_STORE if store else W_LOAD, work, address,
-                    length)
-        block.count = count + 1
-
-    def put_two_touches(self, first: int, length: int, store: bool, second: int,
-                        second_length: int) -> None:
-        """CPU traffic over two places, as by :meth:`put_touch` of each: stores, at the first one
-        only with ``store``."""
-        block = self._block
-        count = block.count
-        parts = self.parts
-        work = parts // self._denominator
-        if work > MAX_WORK or count > BLOCK - 2:
-            self.put_touch(first, length, store)
-            self.put_touch(second, second_length, True)
-            return
-        self.rounded = self.parts = parts % self._denominator
-        _pack_two(block.words, count * ENTRY_BYTES, W_STORE if store else W_LOAD, work, first,
-                  length, W_STORE, 0, second, second_length)
-        block.count = count + 2
+    # Operations with the marks of an activity
 
     def put_copy(self, activity: int, source: int, destination: int, length: int) -> None:
         """``activity``, a copy of ``length`` bytes by the CPU: the cost item ``copy_word`` for each
         8 bytes, and the traffic over both places."""
         self.work("copy_word", -(-length // 8))
         self.put_two_touches(source, length, False, destination, length)
-
-    def put_flush(self, address: int, length: int) -> None:
-        """On a bus that is not coherent: flush the lines of ``length`` bytes of memory, with the
-        cost item ``flush_line`` for each. They are written back if they are dirty, and leave the
-        cache."""
-        line = self.costs.flush_bytes
-        self.work("flush_line", (address + length - 1) // line - address // line + 1)
-        self._put(W_FLUSH, address, length, 0, 0, 0, 0, 0)
-
-    def put_read(self, address: int) -> None:
-        """A PIO read; the word is ``data`` if it is the last operation put before the program
-        waits."""
-        self._put(W_READ | self._process, address, 0, 0, 0, 0, 0, 0)
-
-    def put_poll(self, address: int, compare: int, mask: int, timeout: int = 0,
-                 flags: int = 0) -> None:
-        """The last, or only, watch of a poll, with the cost item ``poll_check`` for each check. It
-        must be the last operation before the program waits, except in polls of one check
-        (``flags`` = F_ONCE)."""
-        parts, denominator = self.parts, self._denominator
-        ticks, rest = self._check
-        self._check_count += 1
-        if parts == self.rounded:
-            before = parts // denominator
-            parts = parts % denominator + rest
-        else:
-            # Work since the last operation or mark is rounded together with the check.
-            parts += rest
-            before = parts // denominator
-            parts %= denominator
-        if before > MAX_WORK:
-            self.parts = before * denominator
-            before = self._work_off(0)
-        block = self._block
-        count = block.count
-        if count == BLOCK:
-            block, count = self._next_block(), 0
-        self.rounded = self.parts = parts
-        _pack(block.words, count * ENTRY_BYTES, W_POLL | flags, ticks, address, timeout,
-              compare, mask, before, 0, 0)
-        block.count = count + 1
 
     def put_check(self, activity: int, number: int, address: int, compare: int, mask: int) -> Mark:
         """A poll of one watch and one check, with which ``activity`` begins; return the mark."""
@@ -424,14 +230,6 @@ class Port(Work):
               before, 0, 0)
         block.count = count + 1
         return True
-
-    def put_watch(self, address: int, compare: int, mask: int, flags: int = 0) -> None:
-        """A further watch of the poll that follows, with ``poll_check`` for each check. A poll and
-        its watches are in one block: before the first there must be :meth:`room` for all."""
-        block = self._block
-        _pack(block.words, block.count * ENTRY_BYTES, W_WATCH | flags, self._check[0], address, 0,
-              compare, mask, 0, 0, 0)
-        block.count += 1
 
     # Operations: to await
 

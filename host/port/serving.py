@@ -3,8 +3,9 @@
 from collections.abc import Callable, Coroutine
 from typing import Any
 
-from .port import UNUSUAL, Port
+from .port import Port
 from .running import Running
+from .words import UNUSUAL
 
 __all__ = ["Server"]
 

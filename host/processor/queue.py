@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from ...layouts.operations import BURST, CACHE_LINE
 from ...layouts.processor import SEND_WORD, SLOT_BYTES
 from ..nic.done_count import Report
-from ..port.port import TIMEOUT
+from ..port.words import TIMEOUT
 from . import costs
 from .loader import NicProcessor
 

@@ -1,7 +1,7 @@
 """Words in a node's shared memory, each in a cache line of its own."""
 
 from ..port.node import Node
-from ..port.port import F_NOT_EQUAL, WORD
+from ..port.words import F_NOT_EQUAL, WORD
 
 __all__ = ["lines", "spin", "store"]
 

@@ -21,9 +21,10 @@ from ..kernel.timers import FAR, compute, timeout
 from ..nic.receive_ring import ReceiveRing
 from ..nic.send_ring import SendRing, buffer_bytes
 from ..port.node import Node
-from ..port.port import IRQ, Watch
+from ..port.port import Watch
 from ..port.sent_again import Cause, SentAgain
 from ..port.suspension import NOTHING
+from ..port.words import IRQ
 from .costs import Prices
 from .protocol.connection import Connection, Settings, State
 from .protocol.endpoints import Endpoints

@@ -23,8 +23,8 @@ from ..kernel.timers import FAR, compute
 from ..nic.receive_ring import ReceiveRing
 from ..nic.registers import RECEIVE_RING
 from ..port.node import Node
-from ..port.port import IRQ
 from ..port.suspension import NOTHING
+from ..port.words import IRQ
 from .agent.channel import Channel
 from .agent.connections import Connections
 from .agent.notifies import Completions, Notifier

@@ -12,7 +12,8 @@ from nicbed.host.am import Gam
 from nicbed.host.gm import GM_EVENT, GM_STATUS
 from nicbed.host.mpi import ANY_SOURCE, Mpi, Request
 from nicbed.host.port.costs import CPU_ITEMS
-from nicbed.host.port.port import F_ONCE, Port
+from nicbed.host.port.port import Port
+from nicbed.host.port.words import F_ONCE
 from nicbed.host.via.returns import VIP_RETURN
 from nicbed.layouts.description import Description
 from nicbed.layouts.trace import Activity, Kind

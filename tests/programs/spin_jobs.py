@@ -4,7 +4,7 @@ import random
 from typing import Any
 
 from nicbed.host.am.gam import Gam
-from nicbed.host.port.port import F_NOT_EQUAL, F_ONCE, W_POLL, W_WATCH
+from nicbed.host.port.words import F_NOT_EQUAL, F_ONCE, W_POLL, W_WATCH
 from nicbed.layouts.registers import Irq, address
 from nicbed.testbench.lab import Lab
 

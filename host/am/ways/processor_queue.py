@@ -5,7 +5,7 @@ from ....layouts.packet import Protocol
 from ....layouts.rings import LINE_BYTES, LINE_WORD
 from ...nic.done_count import Report
 from ...port.node import Node
-from ...port.port import WORD
+from ...port.words import WORD
 from .. import costs, wire
 from ..message_queues import FLAG, LAID_OUT, LINES, SERVED, MessageQueues
 from ..receive_ring import ReceiveQueue

@@ -5,7 +5,7 @@ from ....layouts.registers import RECHECK, SEND_WINDOW
 from ....layouts.rings import DESCRIPTOR_BYTES, DESCRIPTOR_CONTROL
 from ...nic.done_count import Report
 from ...port.node import Node
-from ...port.port import F_NOT_EQUAL
+from ...port.words import F_NOT_EQUAL
 from .. import costs, wire
 from .way import SmallRoom, Taken, Way
 

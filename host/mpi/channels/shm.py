@@ -18,8 +18,9 @@ from typing import Any
 from ...kernel.process import Process
 from ...port.costs import Path
 from ...port.node import Node
-from ...port.port import F_ONCE, TIMEOUT, Watch
+from ...port.port import Watch
 from ...port.suspension import NOTHING
+from ...port.words import F_ONCE, TIMEOUT
 from ..data.copies import BEGIN, COPY, END, Pieces, gather, scatter, total, touch_for
 from ..errors import ErrorClass, MpiError
 from ..progress.channel import Compute

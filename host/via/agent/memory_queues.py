@@ -9,8 +9,9 @@ from collections.abc import Awaitable
 from ....layouts.via import CQ_ENTRY, Reliability, RemoteOperation, Status
 from ...kernel.timers import FAR
 from ...port.node import Node
-from ...port.port import F_ONCE, TIMEOUT, Watch
+from ...port.port import Watch
 from ...port.suspension import NOTHING
+from ...port.words import F_ONCE, TIMEOUT
 from ..costs import Prices
 from ..handles import Cq, CqEntry, Ring, WorkQueue
 from ..records import Records

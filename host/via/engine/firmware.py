@@ -18,7 +18,7 @@ from ....layouts.registers import Irq, address
 from ....layouts.via import ADDRESS, DESCRIPTOR_ALIGN, EVENT, Event, Reliability, ViCommand, ViState
 from ...kernel.lock import kernel_lock
 from ...port.node import Node
-from ...port.port import F_ONCE, TIMEOUT
+from ...port.words import F_ONCE, TIMEOUT
 from ...processor.loader import NicProcessor
 from ...processor.mailbox import Mailbox
 from ..agent.tables import HostTable

@@ -42,7 +42,8 @@ from ...kernel.lock import kernel_lock
 from ...nic.receive_ring import ReceiveRing
 from ...nic.send_ring import SendRing
 from ...port.node import Node
-from ...port.port import F_NOT_EQUAL, TIMEOUT, Watch
+from ...port.port import Watch
+from ...port.words import F_NOT_EQUAL, TIMEOUT
 from ..agent.memory_queues import MemoryQueues
 from ..handles import Cq, CqEntry, Posted, Vi, WorkQueue
 from ..records import Records

@@ -5,7 +5,7 @@ from ....host.am.ways import way_of
 from ....host.am.wire import SMALL_BYTES
 from ....host.port.costs import Path
 from ....host.port.node import Node
-from ....host.port.port import TIMEOUT
+from ....host.port.words import TIMEOUT
 
 __all__ = ["Packets"]
 

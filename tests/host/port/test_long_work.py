@@ -2,7 +2,8 @@
 
 import pytest
 from nicbed.host.port.costs import Costs
-from nicbed.host.port.port import MAX_WORK, Port, Watch
+from nicbed.host.port.port import Port, Watch
+from nicbed.host.port.words import MAX_WORK
 from nicbed.host.runtime import Stuck
 from nicbed.layouts.description import Description
 from nicbed.layouts.operations import BLOCK, ENTRY, Op

@@ -8,7 +8,8 @@ import pytest
 from nicbed.host.kernel.process import Process
 from nicbed.host.mpi.data.copies import BEGIN, COPY, copy
 from nicbed.host.port.node import Node
-from nicbed.host.port.port import MAX_WORK, Port, Watch
+from nicbed.host.port.port import Port, Watch
+from nicbed.host.port.words import MAX_WORK
 from nicbed.host.runtime import Stuck
 from nicbed.host.via.agent.memory_queues import DONE, MemoryQueues
 from nicbed.host.via.handles import Cq, WorkQueue
