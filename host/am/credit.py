@@ -26,11 +26,6 @@ class Credit(Protocol):
     acks: bool
     quarter: int
 
-    def takes(self, peer: Peer, cycle: int) -> bool:
-        """Take a request of ``peer`` that came at ``cycle``; False: it must be dropped. Where
-        ``acks``: else it is taken, and the reply acknowledges it."""
-        ...
-
     def refuses(self, peer: Peer) -> bool:
         """Tells whether a packet of ``peer`` that may be replied to must be dropped."""
         ...
@@ -41,10 +36,6 @@ class Credit(Protocol):
 
     def stored(self, peer: Peer) -> Awaitable[None]:
         """A store of ``peer`` has come, and was not replied to."""
-        ...
-
-    def replied(self, peer: Peer) -> None:
-        """A reply of a handler of ``peer`` has come. Where ``acks``: else it is a credit."""
         ...
 
     def parted(self, peer: Peer) -> Awaitable[None]:
@@ -63,9 +54,6 @@ class ByReply:
         self._acknowledging = acknowledging
         self.quarter = max(1, sending.node.description.am.reply_window // 4)
 
-    def takes(self, peer: Peer, cycle: int) -> bool:
-        return True
-
     def refuses(self, peer: Peer) -> bool:
         return False
 
@@ -73,9 +61,6 @@ class ByReply:
         return self._sending.null_reply(peer)
 
     stored = handled
-
-    def replied(self, peer: Peer) -> None:
-        peer.credits += 1
 
     def parted(self, peer: Peer) -> Awaitable[None]:
         self._acknowledging.owe_soon(peer)
@@ -95,12 +80,6 @@ class ByAck:
         self._acknowledging = acknowledging
         self.quarter = -(-sending.node.description.am.request_window // 4)
 
-    def takes(self, peer: Peer, cycle: int) -> bool:
-        if self._acknowledging.refuses(peer):
-            return False
-        self._acknowledging.owe(peer, cycle)
-        return True
-
     def refuses(self, peer: Peer) -> bool:
         return self._acknowledging.refuses(peer)
 
@@ -111,10 +90,6 @@ class ByAck:
 
     def stored(self, peer: Peer) -> Awaitable[None]:
         return NOTHING
-
-    def replied(self, peer: Peer) -> None:
-        if peer.unanswered:
-            peer.unanswered -= 1
 
     async def parted(self, peer: Peer) -> None:
         """Tell it that all replies to it have been sent."""

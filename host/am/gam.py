@@ -86,9 +86,9 @@ class Gam:
         self._polling = Polling(self._ring, self._sending, acknowledging, settling, receiving,
                                 deadline)
         self._transfers = Transfers(node, self.peers, self._handlers, self._sending, bulk, settling,
-                                    self._polling)
+                                    self._polling, self._credit)
         self._leaving = Leaving(node, self._partners, self._sending, acknowledging, settling,
-                                self._credit, self._polling, deadline)
+                                self._credit, deadline)
         self.again = self._sending.again
         self._c_request = [port.path(p) for p in costs.REQUEST]
         self._c_reply = [port.path(p) for p in costs.REPLY]
@@ -130,7 +130,7 @@ class Gam:
         """The first step of :meth:`disable`: finish all own communication, and tell the others.
         They are still served. ``spin`` as there."""
         self._ready("am_disable")
-        await self._leaving.tell(spin)
+        await self._leaving.tell(spin or self._polling.spin)
 
     async def disable(self, spin: Spin | None = None) -> None:
         """Finish all own communication, and serve the other nodes until they have called this, too.
@@ -175,7 +175,8 @@ class Gam:
         if peer.credits <= 0 or peer.gone:
             await self._polling.wait_for_credit(peer, number)
         peer.credits -= 1
-        peer.unanswered += 1
+        if self._credit.acks:
+            peer.unanswered += 1
         sending = self._sending.send(
             peer.request, (wire.K_REQUEST | count << 4 | index << 16, low, high, beats, number),
             REQUEST_SEND, CHECK)

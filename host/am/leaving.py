@@ -8,7 +8,6 @@ from .acknowledging import Acknowledging
 from .credit import Credit
 from .deadline import Deadline
 from .marks import CONTROL
-from .polling import Polling
 from .sending import Sending
 from .settling import Settling
 from .window import Peer
@@ -31,7 +30,7 @@ class Leaving:
 
     def __init__(self, node: Node, partners: list[Peer], sending: Sending,
                  acknowledging: Acknowledging, settling: Settling, credit: Credit,
-                 polling: Polling, deadline: Deadline) -> None:
+                 deadline: Deadline) -> None:
         self.told = False
         self._node, self._port = node, node.port
         self._partners = partners
@@ -39,16 +38,14 @@ class Leaving:
         self._acknowledging = acknowledging
         self._settling = settling
         self._credit = credit
-        self._polling = polling
         self._deadline = deadline
         self._window = node.description.am.request_window
         self._c_disable = node.port.path(costs.DISABLE)
         self._c_bye = node.port.path(costs.BYE)
 
-    async def tell(self, spin: Spin | None) -> None:
+    async def tell(self, spin: Spin) -> None:
         """Finish all own communication, and tell the partners. They are still served."""
         port, sending = self._port, self._sending
-        spin = spin or self._polling.spin
         port.spend(self._c_disable)
         self._settling.disabling = True
         port.waiting_for("its own requests to finish, in am_disable")

@@ -95,9 +95,11 @@ class Receiving:
         if sequence != expected[0]:
             begin[1] = CONTROL
             return self._acknowledging.misplaced(peer, 0, sequence)
-        if credit.acks and not credit.takes(peer, peer.heard):
-            begin[1] = CONTROL
-            return NOTHING
+        if credit.acks:
+            if credit.refuses(peer):
+                begin[1] = CONTROL
+                return NOTHING
+            self._acknowledging.owe(peer, peer.heard)
         expected[0] = sequence + 1 & 255
         if peer.gapped:
             peer.gaps[0] = 0
@@ -142,8 +144,8 @@ class Receiving:
         null = flags & 15 == wire.K_NULL
         if null or not self._credit.acks:
             peer.credits += 1
-        else:
-            self._credit.replied(peer)
+        elif peer.unanswered:
+            peer.unanswered -= 1
         acknowledging.owe(peer, peer.heard)
         if peer.owed >= self._credit.quarter:
             acknowledging.due.append(peer)

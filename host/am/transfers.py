@@ -6,6 +6,7 @@ from typing import Any
 from ..port.node import Node
 from . import costs, wire
 from .bulk_sending import BulkSending
+from .credit import Credit
 from .handlers import Handler, Handlers
 from .marks import BULK_SEND, END
 from .polling import A_CALL, Polling
@@ -20,7 +21,8 @@ class Transfers:
     """Begins transfers to and from ``peers``, by number."""
 
     def __init__(self, node: Node, peers: Sequence[Peer], handlers: Handlers, sending: Sending,
-                 bulk: BulkSending, settling: Settling, polling: Polling) -> None:
+                 bulk: BulkSending, settling: Settling, polling: Polling,
+                 credit: Credit) -> None:
         self._node, self._port = node, node.port
         self._peers = peers
         self._handlers = handlers
@@ -28,6 +30,7 @@ class Transfers:
         self._bulk = bulk
         self._settling = settling
         self._polling = polling
+        self._credit = credit
         self._c_transfer = node.port.path(costs.TRANSFER)
         self._c_request = node.port.path(costs.REQUEST[4])
 
@@ -42,7 +45,8 @@ class Transfers:
         if peer.credits <= 0 or peer.gone:
             await self._polling.wait_for_credit(peer, number)
         peer.credits -= 1
-        peer.unanswered += 1
+        if self._credit.acks:
+            peer.unanswered += 1
         transfer = Transfer(wire.K_STORE, local, remote, length, index, arg, number, end, earg)
         self._bulk.begin(peer, transfer)
         port.mark(BULK_SEND, END, number)

@@ -11,7 +11,6 @@ from .work import Charge
 __all__ = ["MarkingPort"]
 
 
-
 class MarkingPort(Port):
     """A port whose :attr:`log` has the marks that the program made. Its times are those of a port
     that keeps none."""

@@ -123,7 +123,7 @@ class Port(Entries):
         self.data = 0
         self.log: list[Mark] = []
         self._unkept: Mark = [0, 0, 0, 0]
-        """Returned in place of every mark that is not kept. What is written there nobody reads."""
+        """Returned in place of every mark that is not kept. What is read there means nothing."""
         self.sent_again: list[SentAgain] = []
         self.waiting_text: str | Callable[[], str] = ""
         self.given = 0
@@ -268,8 +268,6 @@ class Port(Entries):
                 await self.executed
             if (self.ticks & TICKS - 1) + self._pending() < TICKS:
                 return self.cycle
-        if self._block.count == BLOCK:
-            await self.executed
         self._put(W_DELAY, 0, 0, 0, 0, 0, 0, 0)
         await self.executed
         return self.cycle
@@ -319,8 +317,6 @@ class Port(Entries):
 
     async def pio_read(self, address: int) -> int:
         """Read the 8-byte word at the NIC's ``address``."""
-        if self._block.count == BLOCK:
-            await self.executed
         self._put(W_READ | self._process, address, 0, 0, 0, 0, 0, 0)
         await self.executed
         return self.data
@@ -405,16 +401,12 @@ class Port(Entries):
     async def wait_irq(self, timeout: int = 0) -> bool:
         """Wait for the NIC's interrupt; return whether it came within ``timeout`` cycles (0: no
         limit)."""
-        if self._block.count == BLOCK:
-            await self.executed
         self._put(W_IRQ, 0, timeout, 0, 0, 0, 0, 0)
         await self.executed
         return not self.status & TIMEOUT
 
     async def cas(self, address: int, expected: int, new: int) -> int:
         """Compare-and-swap of the 8-byte word at ``address``; return its old value."""
-        if self._block.count == BLOCK:
-            await self.executed
         self._put(W_CAS, address, 0, expected, new, 0, 0, 0)
         await self.executed
         return self.data

@@ -58,8 +58,7 @@ class Raw:
         begin = port.mark(REQUEST_SEND, BEGIN, 0)
         number = await self._frames.send(peer, address, length)
         self.sent += 1
-        port.mark(REQUEST_SEND, END, number)
-        begin[3] = number
+        port.finish(begin, REQUEST_SEND, number)
 
     async def drain(self) -> None:
         """Wait until the bytes of no frame are needed any more."""
@@ -74,13 +73,13 @@ class Raw:
         if frame is None:
             port.mark(EMPTY_POLL, END, 0)
             return False
-        begin[1], begin[3] = REQUEST_HANDLE, frame.trace
         self.received += 1
         found = handle(frame)
         if found is not None:
             await found
         await frames.release(frame)
-        port.mark(REQUEST_HANDLE, END, frame.trace)
+        # The look has found one: it was the handling's.
+        port.finish(begin, REQUEST_HANDLE, frame.trace)
         return True
 
     async def wait(self, condition: Callable[[], Any], handle: Callable[[Frame], Any]) -> None:

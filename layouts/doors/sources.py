@@ -42,7 +42,7 @@ def files_of(file: Path, top: str = "") -> tuple[Path, ...]:
         found |= set(python_files(folder))
     if file.suffix == ".py":
         found |= set(_walk(folder, OTHER))
-    found |= {named for one in found if one.suffix in _VERILOG for named in named_files(one)}
+    found |= {*named_files([one for one in found if one.suffix in _VERILOG])}
     return tuple(sorted(found))
 
 

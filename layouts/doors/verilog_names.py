@@ -2,14 +2,14 @@
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 __all__ = ["INCLUDE", "blanked", "named_files"]
 
 INCLUDE = re.compile(r'^[ \t]*(?P<directive>`include[ \t]*"(?P<name>[^"\n]+)")', re.MULTILINE)
 """A directive and the name in it, in text whose comments are :func:`blanked`."""
-_DATA = re.compile(r'\$readmem[hb]\s*\(\s*"(?P<name>[^"\n]+)"')
+_DATA = re.compile(r'\$readmem[hb](?:\s|\\\n)*\((?:\s|\\\n)*"(?P<name>[^"\n]+)"')
 _TOKEN = re.compile(r'(?P<comment>//[^\n]*|/\*.*?(?:\*/|\Z))|(?P<text>"(?:\\.|[^"\\\n])*")|\\\S+',
                     re.DOTALL)
 _VISIBLE = re.compile(r"[^\n]")
@@ -25,12 +25,12 @@ def blanked(verilog: str, *, texts: bool = False) -> str:
     return _TOKEN.sub(put, verilog)
 
 
-def named_files(file: Path) -> Iterator[Path]:
-    """The files that the Verilog in ``file`` includes, recursively, and those from which it and
-    they read memories, whatever their suffixes. A name is relative to the file that has it; what is
-    no file is left out."""
-    seen = {file}
-    left = [file]
+def named_files(files: Iterable[Path]) -> Iterator[Path]:
+    """The files that the Verilog in ``files`` includes, recursively, and those from which they read
+    memories, whatever their suffixes. A name is relative to the file that has it; what is no file
+    is left out."""
+    left = [*files]
+    seen = {*left}
     while left:
         here = left.pop()
         code = blanked(os.fsdecode(here.read_bytes()))

@@ -8,7 +8,7 @@ that packets never overtake each other.
 from collections import deque
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any
 
 from ....layouts.trace import BEGIN, END, Activity
 from ...port.port import Port
@@ -27,7 +27,6 @@ CHANNEL, WAITING = int(Activity.CHANNEL), int(Activity.WAITING)
 MOST = 2 * SHARE
 """Most packets that a look takes from a channel that is alone, as from two together."""
 
-Result = TypeVar("Result")
 Later = tuple[bytes, Pieces, Callable[[], Any] | None]
 
 
@@ -114,14 +113,14 @@ class Progress:
         """Write memory of ``rank``."""
         self._world.under_way[self._rank] += 1
         await self._port.marked(CHANNEL, self.to[rank].write(rank, pieces, handles, address, handle,
-                                               self._ended(done)))
+                                                                self._ended(done)))
 
     async def read(self, rank: int, pieces: Pieces, handles: list[int], address: int, handle: int,
                    done: Callable[[], Any]) -> None:
         """Read memory of ``rank``."""
         self._world.under_way[self._rank] += 1
         await self._port.marked(CHANNEL, self.to[rank].read(rank, pieces, handles, address, handle,
-                                              self._ended(done)))
+                                                               self._ended(done)))
 
     def _ended(self, done: Callable[[], Any]) -> Callable[[], Any]:
         """Something is under way to this process until ``done()``, which may take time, has

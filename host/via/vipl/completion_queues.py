@@ -14,8 +14,7 @@ from .opening import MAX_CQ_ENTRIES
 
 __all__ = ["CompletionQueues"]
 
-EMPTY_CHECK, SEND_COMPLETE = int(Activity.EMPTY_CHECK), int(Activity.SEND_COMPLETE)
-RECEIVE_COMPLETE = int(Activity.RECEIVE_COMPLETE)
+EMPTY_CHECK = int(Activity.EMPTY_CHECK)
 
 SUCCESS, NOT_DONE = VIP_RETURN.SUCCESS, VIP_RETURN.NOT_DONE
 
@@ -118,9 +117,10 @@ class CompletionQueues:
         if spin:
             end = port.cycle + spin
             await self._provider.cq_check(cq, self._kernel.until(end))
-            found = self.spun(cq, begin) or await self.spin_on(cq, begin, end, deadline)
+            found = self.spun(cq) or await self.spin_on(cq, end, deadline)
         else:
-            found = await self._doze(cq, begin, await self._completions.entry(cq), deadline)
+            entry = await self._completions.entry(cq)
+            found = self._found(entry, begin) if entry else await self._doze(cq, deadline)
         await self._kernel.attend(found[0] is SUCCESS)
         return found
 
@@ -141,16 +141,16 @@ class CompletionQueues:
         destroyed."""
         return self._found(await self._completions.entry(cq), begin)
 
-    def spun(self, cq: Cq, begin: list[int]) -> Found | None:
+    def spun(self, cq: Cq) -> Found | None:
         """Returns what a provider's check that spins has found; None if that takes more:
         :meth:`spin_on`, which must be awaited at once. The call ends with
         :meth:`.Kernel.attend`."""
         entry = self._provider.cq_found(cq)
         self._gone = entry is not None
         found = None if entry is None else self._completions.of_a_vi(cq, entry)
-        return None if found is None else self._found_by_spinning(found, begin)
+        return None if found is None else self._found_by_spinning(found)
 
-    async def spin_on(self, cq: Cq, begin: list[int], end: int, deadline: int | None) -> Found:
+    async def spin_on(self, cq: Cq, end: int, deadline: int | None) -> Found:
         """The rest of a wait that takes more, behind :meth:`spun`. It spins until cycle
         ``end``."""
         kernel, port, provider = self._kernel, self._port, self._provider
@@ -158,27 +158,23 @@ class CompletionQueues:
         while not gone and port.cycle < end:
             await kernel.attend()
             await provider.cq_check(cq, kernel.until(end))
-            found = self.spun(cq, begin)
+            found = self.spun(cq)
             if found is not None:
                 return found
             gone = self._gone
-        entry = None
         if gone:
             entry = await self._completions.entry(cq)
             if entry is not None:
-                return self._found_by_spinning(entry, begin)
-        return await self._doze(cq, begin, entry, deadline)
+                return self._found_by_spinning(entry)
+        return await self._doze(cq, deadline)
 
-    def _found_by_spinning(self, found: tuple[Vi, bool], begin: list[int]) -> Found:
-        begin = self._port.mark_check(EMPTY_CHECK,
-                                      RECEIVE_COMPLETE if found[1] else SEND_COMPLETE)
-        return self._found(found, begin)
+    def _found_by_spinning(self, found: tuple[Vi, bool]) -> Found:
+        return self._found(found, self._port.mark_check(EMPTY_CHECK, EMPTY_CHECK))
 
-    async def _doze(self, cq: Cq, begin: list[int], found: tuple[Vi, bool] | None,
-                    deadline: int | None) -> Found:
-        """What has been ``found``; without it, sleep until there is an entry."""
+    async def _doze(self, cq: Cq, deadline: int | None) -> Found:
+        """Sleep until there is an entry."""
         kernel, port = self._kernel, self._port
-        while found is None:
+        while True:
             if deadline is not None and port.cycle >= deadline:
                 port.mark(EMPTY_CHECK, END, 0)
                 return VIP_RETURN.TIMEOUT, None, None
@@ -188,7 +184,8 @@ class CompletionQueues:
                 await kernel.doze(deadline)
             begin = port.mark(EMPTY_CHECK, BEGIN, 0)
             found = await self._completions.entry(cq)
-        return self._found(found, begin)
+            if found is not None:
+                return self._found(found, begin)
 
     def awaits(self, cq: Cq) -> tuple[list[Watch], int] | None:
         """See :meth:`.vipl.Vipl.awaits`."""
@@ -214,8 +211,7 @@ class CompletionQueues:
             return NOT_DONE, None, None
         vi, receive = found
         queue = vi.receive if receive else vi.send
-        port.finish(begin, RECEIVE_COMPLETE if receive else SEND_COMPLETE,
-                    queue.entries[0].trace if queue.entries else 0)
+        port.finish(begin, queue.complete, queue.entries[0].trace if queue.entries else 0)
         return SUCCESS, vi, receive
 
     def _is_size(self, entries: Any) -> bool:

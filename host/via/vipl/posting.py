@@ -11,7 +11,6 @@ from .caller import Caller
 __all__ = ["Posting"]
 
 
-
 class Posting:
     """Posts descriptors to the NIC."""
 

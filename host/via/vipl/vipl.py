@@ -104,7 +104,7 @@ class Vipl:
             begin = port.begin(EMPTY_CHECK, 0, paths.wait)
             end = port.cycle + spin
             await provider.cq_check(cq, kernel.until(end))
-            found = queues.spun(cq, begin) or await queues.spin_on(cq, begin, end, None)
+            found = queues.spun(cq) or await queues.spin_on(cq, end, None)
             await kernel.attend(found[0] is SUCCESS)
         else:
             found = await queues.wait(cq, None)
