@@ -55,8 +55,6 @@ def messages(size: int, budget: int) -> int:
 class Bandwidth(Benchmark):
     """Bandwidth over any layer whose endpoints exchange messages."""
 
-    name = "bandwidth"
-    title = "messages back to back over sizes, until the last is acknowledged"
     Parameters = BandwidthParameters
     Results = BandwidthResults
 

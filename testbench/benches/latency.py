@@ -60,8 +60,6 @@ def trips_of(layer: str) -> Callable[..., Coroutine[Any, Any, dict[str, Any]]]:
 class Latency(Benchmark):
     """Latency over any layer whose endpoints exchange messages."""
 
-    name = "latency"
-    title = "half the round trip of equal messages over sizes"
     Parameters = LatencyParameters
     Results = LatencyResults
 

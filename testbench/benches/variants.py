@@ -11,7 +11,8 @@ __all__ = ["Variants"]
 
 
 class Variants(Benchmark):
-    """A benchmark whose parts are written one a layer, each a :class:`.benchmark.Benchmark`.
+    """A benchmark whose parts are written one a layer, each a :class:`.benchmark.Benchmark`. A
+    part has no name and no title, and ``nodes`` only where it needs more.
 
     Parameters
     ----------

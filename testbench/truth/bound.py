@@ -1,6 +1,6 @@
 """The block that bounds the gap: busy shares in steady state, from the trace."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -18,6 +18,7 @@ TIE = Fraction(3, 100)
 
 MOSTLY = Fraction(3, 4)
 """If a saturated bus serves one DMA engine for this share of its time, the engine is the bound."""
+
 
 @dataclass(frozen=True)
 class Share:
@@ -67,11 +68,10 @@ def shares(events: Sequence[Event], found: Sequence[Span], start: int, stop: int
     def of(block: int, node: int) -> Fraction:
         return share(served.blocks.get((block, node), []))
 
-    def nics(side: str | None) -> Iterator[tuple[Share, TraceBlock]]:
-        for number, block in own.items():
-            for node, where in _ends(block, side, sender, receiver):
-                yield Share(f"{where}{block.title}", node, of(number, node)), block
-
+    nics = {side: [(Share(f"{where}{block.title}", node, of(number, node)), block)
+                   for number, block in own.items()
+                   for node, where in _ends(block, side, sender, receiver)]
+            for side in (None, SENDING, RECEIVING)}
     mine = {event.number for event in events if event.block == Block.SEND_LINK
             and event.node == sender and event.kind == Kind.BEGIN}
     ports = [(share(intervals), key) for key, intervals in served.ports.items()
@@ -79,7 +79,7 @@ def shares(events: Sequence[Event], found: Sequence[Span], start: int, stop: int
     port_busy, (switch, port) = max(ports, default=(Fraction(0), (0, 0)))
     meeting = len(served.sources.get((switch, port), ())) > 1
     bus, where = max((of(Block.BUS, node), node) for node in (sender, receiver))
-    takers = [one for side in (None, SENDING, RECEIVING) for one, block in nics(side)
+    takers = [one for by_side in nics.values() for one, block in by_side
               if block.dma is not None and one.busy >= bus - TIE
               and share(served.initiators.get((one.node, block.dma + 1), []))
               >= MOSTLY * of(Block.BUS, one.node)]
@@ -90,10 +90,10 @@ def shares(events: Sequence[Event], found: Sequence[Span], start: int, stop: int
                                          if one.node == node))
                  for name, node in (("message processor", sender),
                                     ("receiver's message processor", receiver))]
-    made += [one for side in (None, SENDING) for one, _ in nics(side)]
+    made += [one for side in (None, SENDING) for one, _ in nics[side]]
     made += [Share("switch port", switch, port_busy),
              Share("link", sender, of(Block.SEND_LINK, sender), held=meeting)]
-    made += [one for one, _ in nics(RECEIVING)]
+    made += [one for one, _ in nics[RECEIVING]]
     made.append(Share("bus", where, bus, held=bool(takers)))
     if Block.MEMORY in at_work:
         memory, where = max((of(Block.MEMORY, node), node) for node in (sender, receiver))

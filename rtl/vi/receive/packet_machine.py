@@ -4,7 +4,7 @@ from amaranth.hdl import Module, Mux, Signal, Value
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
-from ....layouts.trace import Kind
+from ....layouts.trace import Drop, Kind
 from ....layouts.via import PacketKind, ViState
 from ...parts.event import EventPort
 from ..descriptors.segment_walk import Walking
@@ -21,9 +21,6 @@ from .turn import carries
 from .turn_keeper import TurnKeeper
 
 __all__ = ["PacketMachine"]
-
-REFUSED = 5
-"""Argument of a DROP event (layouts.trace.Kind)."""
 
 
 class PacketMachine(wiring.Component):
@@ -206,7 +203,7 @@ class PacketMachine(wiring.Component):
             event.valid.eq(finish.user.over),
             event.number.eq(turn.packet.trace),
             event.kind.eq(Mux(turn.refused, Kind.DROP, Kind.END)),
-            event.arg.eq(Mux(turn.refused, REFUSED, 0)),
+            event.arg.eq(Mux(turn.refused, Drop.REFUSED, 0)),
         ]
         for entry in ("sequence", "message", "reading"):
             write, value = f"write_{entry}", f"next_{entry}"
@@ -244,7 +241,7 @@ class PacketMachine(wiring.Component):
     def _drop(self) -> None:
         """The packet is over as if it had not come."""
         m, event = self._m, self.event
-        m.d.comb += [event.valid.eq(1), event.kind.eq(Kind.DROP), event.arg.eq(REFUSED)]
+        m.d.comb += [event.valid.eq(1), event.kind.eq(Kind.DROP), event.arg.eq(Drop.REFUSED)]
         m.next = "IDLE"
 
     def _deliver(self, delivery: Delivery) -> None:

@@ -22,10 +22,10 @@ TurnSteps = wiring.Signature({
     "judged": Out(1),
     "refuses": Out(1),
 })
-"""The steps of a turn, each in its own cycle. ``idle``: none is under way, with the packet's state
-that is kept there is nothing. ``looks``: the entries of ``vi`` are looked up; ``takes``: for packet
-``coming``. ``checks``: they are here; ``judged``, with that: so is the verdict. ``refuses``: the
-packet is an RDMA write that may not write."""
+"""The steps of a turn, each in its own cycle. ``idle``: no turn is under way, and what the last one
+left is cleared. ``looks``: the entries of ``vi`` are looked up; ``takes``: for packet ``coming``.
+``checks``: they are here; ``judged``, with that: so is the verdict. ``refuses``: the packet is an
+RDMA write that may not write."""
 
 
 class TurnKeeper(wiring.Component):

@@ -55,8 +55,6 @@ class BareResults:
 class Bare(Benchmark):
     """A round trip without the layer, and what the layer adds."""
 
-    name = "bare"
-    title = "a round trip without the layer, and what the layer adds"
     Parameters = BareParameters
     Results = BareResults
     FIGURES = FIGURES

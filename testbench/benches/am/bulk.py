@@ -17,11 +17,11 @@ from ...estimate.fits import fit
 from ...estimate.logp import Curve, Regimes, regimes, send_overhead
 from ...results.document import cycles, number
 from ...truth.spans import spans
-from ..benchmark import Benchmark, Tell
+from ..benchmark import Tell
 from ..common import bulk_report
 from ..common.bulk_report import BulkKind, BulkResults, BulkRow, BusyBound
-from ..common.headline import Headline, Series
 from ..common.programs import close_to, open_to, programs, server, stamp
+from ..common.reported import Reported
 from ..common.transfers import (
     KINDS,
     TransferTruth,
@@ -53,13 +53,12 @@ class BulkParameters:
     kinds: Sequence[str] = setting(list(KINDS), "kinds of transfer")
 
 
-class Bulk(Benchmark):
+class Bulk(Reported):
     """Bulk transfers over sizes."""
 
-    name = "bulk"
-    title = "store, store_async and get over sizes: bandwidth, r_inf, n_1/2, g(n), G"
     Parameters = BulkParameters
     Results = BulkResults
+    report = bulk_report
 
     def parameters(self, description: Description) -> BulkParameters:
         """Up to what a buffer holds."""
@@ -84,7 +83,8 @@ class Bulk(Benchmark):
         reach = window_bytes(lab.description)
         for index, (kind, size) in enumerate(streams):
             tell(f"{kind}, streams of {size} bytes", 8 * len(parameters.kinds) + index, steps)
-            found[kind]["streams"][size] = await measure_transfers(lab, kind, size, _count(size))
+            found[kind]["streams"][size] = await measure_transfers(
+                lab, kind, size, _count(size, parameters.stream_bytes))
             if size <= reach:
                 single = found[kind]["single"]["ticks"][list(parameters.sizes).index(size)]
                 found[kind]["beyond"][size] = await measure_transfers(
@@ -111,25 +111,9 @@ class Bulk(Benchmark):
                                 f"{number(best)} of {number(limit)} bytes a cycle"))
         return Outcome(results=BulkResults(**results), truth=truth, points=points, checks=checks)
 
-    def tables(self, document: Mapping[str, Any]) -> list[Any]:
-        """Times of single transfers, then streams of each kind; powers of two only."""
-        return bulk_report.tables(document)
 
-    def draw(self, document: Mapping[str, Any], figure: Any) -> None:
-        """Time over size, and bandwidth over size."""
-        bulk_report.draw(document, figure)
-
-    def headline(self, document: Mapping[str, Any]) -> list[Headline]:
-        """r_inf, n_1/2 and G of each kind."""
-        return bulk_report.headline(document)
-
-    def series(self, document: Mapping[str, Any]) -> Series:
-        """T(n) of stores."""
-        return bulk_report.series(document)
-
-
-def _count(size: int) -> int:
-    return max(LEAST, min(MOST, BUDGET // size))
+def _count(size: int, budget: int) -> int:
+    return max(LEAST, min(MOST, budget // size))
 
 
 async def _measure_single(lab: Any, kind: str, chosen: Sequence[int]

@@ -46,8 +46,6 @@ class ExchangeResults:
 class Exchange(Benchmark):
     """Both nodes send at once."""
 
-    name = "exchange"
-    title = "both nodes send at once, started by a third"
     nodes = 3
     Parameters = ExchangeParameters
     Results = ExchangeResults

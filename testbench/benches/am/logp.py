@@ -13,9 +13,8 @@ from typing import Any, ClassVar
 from ....host.port.node import Node
 from ....layouts.description import Description
 from ....layouts.trace import TICKS
-from ..benchmark import Benchmark, Tell
+from ..benchmark import Tell
 from ..common import logp_report
-from ..common.headline import Headline, Series
 from ..common.logp_evaluation import evaluate
 from ..common.logp_results import LogpResults
 from ..common.programs import (
@@ -29,6 +28,7 @@ from ..common.programs import (
     stream_of,
     ticks_between,
 )
+from ..common.reported import Reported
 from ..fields import Outcome, setting
 
 __all__ = ["AmLogp", "SignatureParameters", "issues", "measure_curve", "measure_trips"]
@@ -55,7 +55,7 @@ class SignatureParameters:
         "D, as fractions of the round trip")
 
 
-class AmLogp(Benchmark):
+class AmLogp(Reported):
     """LogP over a layer whose requests have replies.
 
     Attributes
@@ -65,10 +65,9 @@ class AmLogp(Benchmark):
         hundredth.
     """
 
-    name = "logp"
-    title = "the LogP signature: o_s, o_r, g, L, RTT beside the truth"
     Parameters: ClassVar[type] = SignatureParameters
     Results: ClassVar[type] = LogpResults
+    report = logp_report
     FIGURES = logp_report.FIGURES
     SHORT: ClassVar[Mapping[str, Any]] = {"issues": 256, "delays": ["0", "3/2"]}
 
@@ -94,22 +93,6 @@ class AmLogp(Benchmark):
                  ) -> Outcome:
         """Estimates, truth, points and checks."""
         return evaluate(raw, description.design)
-
-    def tables(self, document: Mapping[str, Any]) -> list[Any]:
-        """The parameters beside the truth, the legs of a round trip, the busy shares."""
-        return logp_report.tables(document)
-
-    def draw(self, document: Mapping[str, Any], figure: Any) -> None:
-        """The signature: average cost of an issue over M, one curve for each D."""
-        logp_report.draw(document, figure)
-
-    def headline(self, document: Mapping[str, Any]) -> list[Headline]:
-        """The parameters; g only if it was visible."""
-        return logp_report.headline(document)
-
-    def series(self, document: Mapping[str, Any]) -> Series:
-        """The signature at D = 0."""
-        return logp_report.series(document)
 
 
 async def measure_curve(lab: Any, layer: str, count: int, delay: int, words: int = 1

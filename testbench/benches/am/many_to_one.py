@@ -54,8 +54,6 @@ class ManyToOneResults(GapResults):
 class ManyToOne(Benchmark):
     """Many nodes send to one."""
 
-    name = "many-to-one"
-    title = "many nodes send to one: the gap by number of senders"
     nodes = 4
     Parameters = ManyToOneParameters
     Results = ManyToOneResults

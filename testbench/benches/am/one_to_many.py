@@ -62,8 +62,6 @@ def _shares(run: Mapping[str, Any]) -> Fairness:
 class OneToMany(Benchmark):
     """One node sends to many."""
 
-    name = "one-to-many"
-    title = "one node sends to many: the gap by number of receivers"
     nodes = 4
     Parameters = OneToManyParameters
     Results = OneToManyResults

@@ -53,8 +53,6 @@ class OverheadResults:
 class Overhead(Benchmark):
     """CPU costs of single calls."""
 
-    name = "overhead"
-    title = "cost of requests and replies, of an empty poll, of a poll that finds"
     Parameters = OverheadParameters
     Results = OverheadResults
     FIGURES = FIGURES

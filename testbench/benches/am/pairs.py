@@ -42,8 +42,6 @@ class PairsResults:
 class Pairs(Benchmark):
     """All pairs at once."""
 
-    name = "pairs"
-    title = "all pairs at once: is each as fast as one pair alone?"
     nodes = 4
     Parameters = PairsParameters
     Results = PairsResults

@@ -44,8 +44,6 @@ class PipelinedResults:
 class Pipelined(Benchmark):
     """Asynchronous stores of a fixed total, cut into requests."""
 
-    name = "pipelined"
-    title = "asynchronous stores of a fixed total, cut into requests"
     Parameters = PipelinedParameters
     Results = PipelinedResults
 

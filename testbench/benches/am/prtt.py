@@ -67,8 +67,6 @@ class PrttResults:
 class Prtt(Benchmark):
     """LogP the LogGP way."""
 
-    name = "prtt"
-    title = "o_s, g and G the LogGP way, as a cross-check"
     Parameters = PrttParameters
     Results = PrttResults
     FIGURES = FIGURES

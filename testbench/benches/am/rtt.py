@@ -51,8 +51,6 @@ class RttResults:
 class Rtt(Benchmark):
     """Round trips of requests and their replies, leg by leg."""
 
-    name = "rtt"
-    title = "round trip of a request and its reply, 1 to 4 words, leg by leg"
     Parameters = RttParameters
     Results = RttResults
 

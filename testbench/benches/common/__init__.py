@@ -23,5 +23,6 @@ In the order in which to read:
   and the checks
 - :mod:`.logp_report`: Tables and plot of the signature
 - :mod:`.bulk_report`: Bulk transfers: results, tables and plot
+- :mod:`.reported`: A benchmark whose results are shown by a module of functions
 - :mod:`.headline`: Figures of a benchmark for ``nicbed compare``
 """

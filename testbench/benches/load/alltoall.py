@@ -66,8 +66,6 @@ class AlltoallResults:
 class Alltoall(Benchmark):
     """Every node sends to every other."""
 
-    name = "alltoall"
-    title = "every node sends to every other: what each gets"
     Parameters = AlltoallParameters
     Results = AlltoallResults
 

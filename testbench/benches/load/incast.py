@@ -104,8 +104,6 @@ def _bounds(by_senders: Sequence[tuple[str, IncastCell]]) -> str:
 class Incast(Benchmark):
     """Many nodes send to one."""
 
-    name = "incast"
-    title = "many nodes send to one: goodput, shares, packets sent again"
     Parameters = IncastParameters
     Results = IncastResults
 

@@ -56,8 +56,6 @@ class NicsResults:
 class Nics(Benchmark):
     """Several NICs of a node at once. Its programs choose their NICs themselves."""
 
-    name = "nics"
-    title = "bandwidth by number of NICs: one node sends to another over all at once"
     every_nic = True
     Parameters = NicsParameters
     Results = NicsResults

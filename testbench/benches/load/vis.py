@@ -79,8 +79,6 @@ def count_of(size: int, vis: int, budget: int) -> int:
 class Vis(Benchmark):
     """Many VIs at once."""
 
-    name = "vis"
-    title = "1 to 1,024 VIs with messages in flight on all of them, both ways"
     Parameters = VisParameters
     Results = VisResults
 

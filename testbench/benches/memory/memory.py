@@ -39,8 +39,6 @@ REST = 1 << 18
 class Memory(Benchmark):
     """A node's memory system."""
 
-    name = "memory"
-    title = "a node's memory: accesses by where the line is, copies, CAS and locks"
     Parameters = MemoryParameters
     Results = MemoryResults
 

@@ -66,8 +66,6 @@ class MpiBandwidthResults:
 class MpiBandwidth(Benchmark):
     """Bandwidth of MPI, beside that of the layer below."""
 
-    name = "bandwidth"
-    title = "messages back to back over sizes, until the last is acknowledged"
     Parameters = MpiBandwidthParameters
     Results = MpiBandwidthResults
 

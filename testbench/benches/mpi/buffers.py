@@ -34,8 +34,6 @@ class MpiBuffersParameters:
 class MpiBuffers(Beside):
     """Fresh buffers, and buffers that are registered each time."""
 
-    name = "buffers"
-    title = "latency with fresh pages for every message; registering memory"
     Parameters = MpiBuffersParameters
 
     def parameters(self, description: Description) -> MpiBuffersParameters:

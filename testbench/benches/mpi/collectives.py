@@ -57,8 +57,6 @@ class CollectivesResults:
 class Collectives(Benchmark):
     """Collective calls beside the prediction of LogGP."""
 
-    name = "collectives"
-    title = "barrier, broadcast, reductions and exchanges over sizes"
     nodes = 4
     Parameters = CollectivesParameters
     Results = CollectivesResults

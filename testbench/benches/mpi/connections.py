@@ -31,8 +31,6 @@ class MpiConnectionsParameters:
 class MpiConnections(Beside):
     """Partners that were contacted before."""
 
-    name = "connections"
-    title = "latency against the number of connected VIs, or of partners"
     nodes = 8
     Parameters = MpiConnectionsParameters
 

@@ -32,8 +32,6 @@ class MpiGatherParameters:
 class MpiGather(Beside):
     """Messages of a derived type, by how many blocks it has."""
 
-    name = "gather"
-    title = "latency of one message in 1 to 64 segments"
     Parameters = MpiGatherParameters
 
     def parameters(self, description: Description) -> MpiGatherParameters:

@@ -44,8 +44,6 @@ class MpiLatencyResults:
 class MpiLatency(Benchmark):
     """Latency of MPI, beside that of the layer below."""
 
-    name = "latency"
-    title = "half the round trip of equal messages over sizes"
     Parameters = MpiLatencyParameters
     Results = MpiLatencyResults
 

@@ -51,8 +51,6 @@ class OverlapResults:
 class Overlap(Benchmark):
     """A message whose sender computes meanwhile."""
 
-    name = "overlap"
-    title = "how much of a message a rank that computes hides"
     Parameters = OverlapParameters
     Results = OverlapResults
 

@@ -33,8 +33,6 @@ class WildcardParameters:
 class Wildcard(Beside):
     """Receives that name neither rank nor tag."""
 
-    name = "wildcard"
-    title = "latency of receives from any rank, with any tag"
     Parameters = WildcardParameters
 
     def parameters(self, description: Description) -> WildcardParameters:

@@ -60,8 +60,6 @@ class OneWayLogpResults:
 class OneWayLogp(Benchmark):
     """LogP over any layer whose messages go one way."""
 
-    name = "logp"
-    title = "the LogP signature: o_s, o_r, g, L, RTT beside the truth"
     Parameters = OneWayLogpParameters
     Results = OneWayLogpResults
     FIGURES = FIGURES

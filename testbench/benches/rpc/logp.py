@@ -10,16 +10,13 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 from ....layouts.description import Description
-from ....layouts.doors import NicDesign
 from ....layouts.trace import TICKS
 from ...estimate.compare import check
 from ...estimate.logp import LogP, estimate
 from ...results.document import cycles
 from ...results.tables import amount, micro, table
-from ...truth.bound import bound, shares
-from ...truth.steady import true_gap, window
 from ..am.logp import AmLogp, SignatureParameters
-from ..common.gap_bound import GapBound, bound_line, bound_of, busy_table
+from ..common.gap_bound import bound_line, bound_of, busy_table
 from ..common.logp_evaluation import signature_points, trips_and_curves
 from ..common.logp_results import DelayCost, SignatureResults, signature_figures
 from ..common.logp_truth import LogpTruth
@@ -47,7 +44,8 @@ class RpcLogp(AmLogp):
         bottleneck."""
         trips, curves = trips_and_curves(raw)
         found = estimate(curves, Fraction(sum(trips), len(trips)))
-        gap, limit = _truth(raw, description.design)
+        truth = LogpTruth.of(raw, description.design)
+        gap, limit = truth.g, bound_of(truth.bound)
         figures = signature_figures(found, curves)
         results = SignatureResults(**figures, g_visible=found.visible, bound=limit)
         return Outcome(results=results, truth={"g": cycles(gap)}, points=signature_points(raw),
@@ -63,14 +61,6 @@ class RpcLogp(AmLogp):
                       [(amount(one.delay), amount(one.cost), amount(one.cost - one.delay),
                         micro(one.cost, clock)) for one in results.cost_by_delay or ()]),
                 busy_table(results.bound), bound_line(results.bound)]
-
-
-def _truth(raw: Mapping[str, Any], design: NicDesign) -> tuple[Fraction, GapBound]:
-    """The time between packets of calls in steady state, and what bounds it, at D = 0."""
-    base = LogpTruth.of(raw, design).base
-    found = bound(shares(base.run["events"], base.marks, *window(base.departures), 0, 1,
-                         design))
-    return true_gap(base.departures), bound_of(found)
 
 
 def _checks(found: LogP, gap: Fraction, costs: Sequence[DelayCost]) -> list[dict[str, Any]]:

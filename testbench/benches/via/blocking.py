@@ -33,8 +33,6 @@ class BlockingParameters:
 class Blocking(VariedLatency):
     """Receives that wait for an interrupt."""
 
-    name = "blocking"
-    title = "latency of receives that wait for an interrupt, or spin first"
     Parameters = BlockingParameters
     report = Latencies("Blocking: latency of VipRecvWait and of polling", "n", sizes=True,
                        base=POLLING)

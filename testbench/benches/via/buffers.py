@@ -63,8 +63,6 @@ class ViaBuffersResults(HalfTrips):
 class ViaBuffers(VariedLatency):
     """Fresh buffers."""
 
-    name = "buffers"
-    title = "latency with fresh pages for every message; registering memory"
     Parameters = ViaBuffersParameters
     Results = ViaBuffersResults
     report = Latencies("Buffers: latency with fresh pages for every send and receive", "n",

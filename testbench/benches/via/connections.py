@@ -37,8 +37,6 @@ class ViaConnectionsResults(HalfTrips):
 class ViaConnections(VariedLatency):
     """Many connected VIs."""
 
-    name = "connections"
-    title = "latency against the number of connected VIs, or of partners"
     Parameters = ViaConnectionsParameters
     Results = ViaConnectionsResults
     report = Latencies("Connections: latency while n VIs are connected", "VIs")

@@ -31,8 +31,6 @@ class CqParameters:
 class Cq(VariedLatency):
     """Completions from a queue of many work queues."""
 
-    name = "cq"
-    title = "latency with completions from a queue of 1 to 64 work queues"
     Parameters = CqParameters
     report = Latencies("Completion queue: latency with n receive queues on it", "queues",
                        base=PLAIN)

@@ -38,8 +38,6 @@ class ViaGatherResults(HalfTrips):
 class ViaGather(VariedLatency):
     """Messages in segments."""
 
-    name = "gather"
-    title = "latency of one message in 1 to 64 segments"
     Parameters = ViaGatherParameters
     Results = ViaGatherResults
     report = Latencies("Gather and scatter: latency of a message in n segments", "segments")

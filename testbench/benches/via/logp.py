@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 
 from ....layouts.description import Description
 from ....layouts.trace import TICKS
-from ..benchmark import Benchmark, Tell
-from ..common.headline import Headline, Series
+from ..benchmark import Tell
+from ..common.reported import Reported
 from ..fields import Outcome, setting
 from . import logp_report
 from .counting import measure_counting
@@ -46,7 +46,7 @@ class ViaLogpParameters:
     interrupts: int = setting(16, "messages that interrupt the counting loop; 0: no loop")
 
 
-class ViaLogp(Benchmark):
+class ViaLogp(Reported):
     """LogP of VIA.
 
     Attributes
@@ -56,10 +56,9 @@ class ViaLogp(Benchmark):
         hundredth.
     """
 
-    name = "logp"
-    title = "the LogP signature: o_s, o_r, g, L, RTT beside the truth"
     Parameters = ViaLogpParameters
     Results = ViaLogpResults
+    report = logp_report
     SHORT: ClassVar[Mapping[str, Any]] = {"sizes": [4], "delays": ["0"], "interrupts": 0}
 
     async def measure(self, lab: Any, layer: str, parameters: ViaLogpParameters, tell: Tell
@@ -94,19 +93,3 @@ class ViaLogp(Benchmark):
                  ) -> Outcome:
         """All figures by size, the signature at the smallest size, and o_r with interrupts."""
         return evaluate(raw, description)
-
-    def tables(self, document: Mapping[str, Any]) -> list[Any]:
-        """The parameters of the smallest message, then figures over size."""
-        return logp_report.tables(document)
-
-    def draw(self, document: Mapping[str, Any], figure: Any) -> None:
-        """The signature, and the parameters over size."""
-        logp_report.draw(document, figure)
-
-    def headline(self, document: Mapping[str, Any]) -> list[Headline]:
-        """The parameters at the smallest and the largest size."""
-        return logp_report.headline(document)
-
-    def series(self, document: Mapping[str, Any]) -> Series:
-        """o_s over size."""
-        return logp_report.series(document)

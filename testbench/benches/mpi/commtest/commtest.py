@@ -26,8 +26,6 @@ Runs = Mapping[str, Mapping[int, Mapping[str, Any]]]
 class Commtest(Benchmark):
     """Exchanges of ranks by all protocols."""
 
-    name = "commtest"
-    title = "21 protocols by which ranks exchange messages, over sizes"
     nodes = 4
     Parameters = CommtestParameters
     Results = CommtestResults

@@ -1,0 +1,38 @@
+"""A benchmark whose results are shown by a module of functions."""
+
+from collections.abc import Mapping
+from types import ModuleType
+from typing import Any, ClassVar
+
+from ..benchmark import Benchmark
+from .headline import Headline, Series
+
+__all__ = ["Reported"]
+
+
+class Reported(Benchmark):
+    """Shown by a module.
+
+    Attributes
+    ----------
+    report
+        Has ``tables``, ``draw``, ``headline`` and ``series``, of a result file's document.
+    """
+
+    report: ClassVar[ModuleType]
+
+    def tables(self, document: Mapping[str, Any]) -> list[Any]:
+        """The tables of the module."""
+        return self.report.tables(document)
+
+    def draw(self, document: Mapping[str, Any], figure: Any) -> None:
+        """The plot of the module."""
+        self.report.draw(document, figure)
+
+    def headline(self, document: Mapping[str, Any]) -> list[Headline]:
+        """The figures that the module picks."""
+        return self.report.headline(document)
+
+    def series(self, document: Mapping[str, Any]) -> Series:
+        """The curve that the module picks."""
+        return self.report.series(document)
