@@ -113,7 +113,8 @@ def test_a_gate_notices_that_it_has_become_slower(nicbed: Run, place: Path) -> N
 
 
 @pytest.mark.parametrize("verilog", [False, True])
-def test_it_is_synthesised(verilog: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_converts_for_yosys(verilog: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+                               ) -> None:
     """It converts for Yosys, with the Verilog that it brings along."""
     from amaranth.hdl import Signal
 

@@ -50,3 +50,13 @@ def test_an_optional_figure_that_is_none_is_not_written():
 def test_more_than_a_class_has_is_left():
     assert read(Curve, plain(Curves(name="b", points=POINTS, by_name={}))) == Curve(
         name="b", points=POINTS)
+
+
+def test_numbers_are_in_order_and_names_stay_as_they_are() -> None:
+    """A file has its keys by letters."""
+    @dataclass(frozen=True)
+    class Found:
+        sizes: Mapping[str, float] = figure("cycles", "by size")
+
+    assert [*read(Found, {"sizes": {"1024": 3, "16": 2, "4": 1}}).sizes] == ["4", "16", "1024"]
+    assert [*read(Found, {"sizes": {"b": 3, "4": 2, "a": 1}}).sizes] == ["b", "4", "a"]

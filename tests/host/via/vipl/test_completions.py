@@ -1,11 +1,15 @@
 """VIPL's ways to learn of completions: asking, waiting, notices, completion queues."""
 
+import ast
+from pathlib import Path
+
 import pytest
+from nicbed.host.mpi.channels import via
 from nicbed.host.via import VIP_RETURN, ErrorCode, VipState, descriptors
 from nicbed.host.via.descriptors import Segment
 from nicbed.host.via.kernel import Kernel
 from nicbed.layouts.operations import ENTRY, Op
-from nicbed.layouts.trace import Activity
+from nicbed.layouts.trace import BEGIN, END, Activity
 from nicbed.layouts.via import Status
 
 from tests.programs.vipl import RD, RR, SUCCESS, UD, Side, run, run_pair
@@ -387,6 +391,30 @@ def test_marks_name_what_was_found(level):
     assert run_pair(first, second, level, before=before) == [True, True]
 
 
+def test_a_wait_that_spins_ends_with_the_check_that_finds_the_message():
+    """What comes before that check is waiting, and only the rest is the message's."""
+    async def first(side):
+        await rest(side, 5000)
+        await side.send(side.segment(0, 4))
+        await rest(side, 5000)
+
+    async def second(side):
+        port = side.node.port
+        side.vipl.spin = 1 << 20
+        port.log.clear()
+        assert (await side.vipl.VipCQWait(side.cqs[1], None))[0] is SUCCESS
+        return [tuple(mark[:3]) for mark in port.log]
+
+    async def before(side):
+        await side.receive(side.segment(0, 8))
+
+    begin, found, handled, end = run_pair(first, second, queues=(0, 8), before=before)[1]
+    assert begin[1:] == (Activity.EMPTY_CHECK, BEGIN) and found[1:] == (Activity.EMPTY_CHECK, END)
+    assert handled[1:] == (Activity.RECEIVE_COMPLETE, BEGIN)
+    assert end[1:] == (Activity.RECEIVE_COMPLETE, END)
+    assert found[0] == handled[0] and found[0] - begin[0] > 100 * (end[0] - handled[0]) > 0
+
+
 def test_sends_on_an_idle_vi_flush():
     async def program(node):
         side = await Side(node).open()
@@ -528,12 +556,15 @@ def test_next_is_a_completion_with_its_descriptor():
     assert one == other > 0
 
 
+def used(source):
+    """The members of Vipl that ``source`` uses, but for its calls."""
+    return {node.attr for node in ast.walk(ast.parse(source))
+            if isinstance(node, ast.Attribute) and not node.attr.startswith("Vip")
+            and getattr(node.value, "id", getattr(node.value, "attr", "")) in ("vipl", "_vipl")}
+
+
 def test_the_channel_of_mpi_takes_calls_alone():
-    """Nothing of Vipl but what it offers: no call of its own made of their parts."""
-    from pathlib import Path
-
-    from nicbed.host.mpi.channels import via
-
-    text = Path(via.__file__).read_text()
-    assert not [part for part in ("completing", "completion_queues", "vipl.kernel", "cq_check",
-                                  "begin_check", ".checked(", ".spun(") if part in text]
+    """Nothing of the parts that check and wait: they are Vipl's to put together."""
+    assert used(Path(via.__file__).read_text()) == {
+        "awaits", "compute", "next", "post_entries", "posting", "provider", "settle", "spin"}
+    assert used("vipl.completing.check(1)\nself._vipl._kernel") == {"completing", "_kernel"}
