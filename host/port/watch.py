@@ -2,6 +2,8 @@
 
 import os
 import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 __all__ = ["PATIENCE", "SIGNAL", "Stuck", "Watch"]
 
@@ -40,11 +42,24 @@ class Watch:
     names
         By port, who runs there: ``node 1``. A layer whose programs have names of their own puts
         them here: ``rank 1``.
+    excused
+        What runs now is no program's: see :meth:`excuse`.
     """
 
     def __init__(self) -> None:
         self.patience = _patience(os.environ.get("NICBED_PATIENCE", PATIENCE))
         self.names: dict[int, str] = {}
+        self.excused = False
+
+    @contextmanager
+    def excuse(self) -> Iterator[None]:
+        """In this context a layer works for a program that it has left, such as to find the line
+        where it was: that is no time of the program's."""
+        self.excused = True
+        try:
+            yield
+        finally:
+            self.excused = False
 
     @property
     def period(self) -> float:

@@ -73,7 +73,7 @@ class Watchdog:
         """Check the program; ``frame`` is the frame that runs now."""
         now = (self._runtime.wakes, self._mailbox.cycle())
         port = _port(frame)
-        if now != self._seen or port is None:
+        if now != self._seen or port is None or self._runtime.watch.excused:
             self._seen, self._since, self._silent = now, self._clock(), True
             self._raised = None
             return

@@ -186,7 +186,8 @@ class _Rank:
         shared = self._copies.shared
         if shared.spins:
             waits, shared.spins = shared.spins == WAITS, 0
-            place = line_of(self._source, *filter(None, shared.places))
+            with self._watch.excuse():
+                place = line_of(self._source, *filter(None, shared.places))
             port = self._rank.node.port
             raise self._watch.stuck(port.number, port.given_at, f"in {place or 'C'}", waits=waits)
         if isinstance(self._failure, Left):

@@ -57,9 +57,10 @@ class BulkResults:
 
 
 def kinds_of(document: Mapping[str, Any]) -> list[tuple[str, BulkKind]]:
-    """The kinds that a result file has, in its order."""
+    """The kinds that a result file has, in the order of its parameters: its results are in that of
+    letters, where they were read from a file."""
     results = read(BulkResults, document["results"])
-    return [(kind, getattr(results, kind)) for kind in document["results"]]
+    return [(kind, getattr(results, kind)) for kind in document["parameters"]["kinds"]]
 
 
 def size_text(size: int) -> str:
@@ -73,7 +74,7 @@ def size_text(size: int) -> str:
 def tables(document: Mapping[str, Any]) -> list[Any]:
     """Times of single transfers, then streams of each kind; powers of two only."""
     clock, kinds = document["clock_mhz"], kinds_of(document)
-    times = {kind: dict(one["T"]) for kind, one in document["points"].items()}
+    times = {kind: dict(document["points"][kind]["T"]) for kind, _ in kinds}
     powers = [size for size in next(iter(times.values())) if size & size - 1 == 0]
     rows = []
     for size in powers:
@@ -113,17 +114,17 @@ def draw(document: Mapping[str, Any], figure: Any) -> None:
     """Time over size, and bandwidth over size."""
     from ...results.plots import PALETTE, octaves, plain_log
 
-    clock, results = document["clock_mhz"], dict(kinds_of(document))
+    clock = document["clock_mhz"]
     left, right = figure.subplots(1, 2)
     low, high = 1e18, 0.0
     sizes: list[int] = []
-    for colour, (kind, one) in zip(PALETTE, document["points"].items(), strict=False):
-        sizes = [size for size, _ in one["T"]]
-        times = [time for _, time in one["T"]]
+    for colour, (kind, result) in zip(PALETTE, kinds_of(document), strict=False):
+        line = document["points"][kind]["T"]
+        sizes = [size for size, _ in line]
+        times = [time for _, time in line]
         left.plot(sizes, times, color=colour, label=f"T(n), {kind}")
-        rates = [size / time * clock for size, time in one["T"]]
+        rates = [size / time * clock for size, time in line]
         right.plot(sizes, rates, color=colour, label=kind)
-        result = results[kind]
         if result.n_half:
             right.plot([result.n_half], [result.r_inf * clock / 2], color=colour, marker="D",
                        ms=5, ls="none")
@@ -165,6 +166,7 @@ def headline(document: Mapping[str, Any]) -> list[Headline]:
 
 def series(document: Mapping[str, Any]) -> Series:
     """T(n) of stores."""
-    kind, one = next(iter(document["points"].items()))
-    return Series("bytes, n", f"T(n), {kind} (cycles)", [tuple(point) for point in one["T"]],
+    kind = document["parameters"]["kinds"][0]
+    line = document["points"][kind]["T"]
+    return Series("bytes, n", f"T(n), {kind} (cycles)", [tuple(point) for point in line],
                   sizes=True, log=True)

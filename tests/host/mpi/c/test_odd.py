@@ -117,6 +117,23 @@ def test_a_program_that_does_not_go_on_is_left(odd, what, text, part, monkeypatc
                      str(failed))
 
 
+def test_the_search_for_the_line_is_not_the_programs_time(odd, monkeypatch):
+    """On a slow machine it takes longer than the program may."""
+    from nicbed.host.mpi.c import program
+
+    find = program.line_of
+
+    def slow(*arguments):
+        begin = time.process_time()
+        while time.process_time() - begin < 0.7:
+            pass
+        return find(*arguments)
+
+    monkeypatch.setattr(program, "line_of", slow)
+    failed = watched(odd, "sleep", monkeypatch).failed
+    assert "has waited for something outside the target for 0.3 s" in str(failed)
+
+
 def test_a_look_does_not_end_a_sleep(odd, monkeypatch):
     shown = []
     monkeypatch.setattr("sys.stdout.write", shown.append)
