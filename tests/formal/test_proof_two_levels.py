@@ -31,8 +31,11 @@ def one_of_two(kind: type[CoherentCache] = CoherentCache, **options: bool) -> Co
     return kind(shape=CacheShape(lines=OUTER_LINES, inner=True, peers=1, **options))
 
 
-OTHERS = (cpu(coherent=True), cpu(block_stores=True), cpu(flushes=True),
-          one_of_two(coherent=True), one_of_two(block_stores=True))
+def others() -> tuple[Outer, ...]:
+    """Further kinds of outer level; each is elaborated once."""
+    return (cpu(coherent=True), cpu(block_stores=True), cpu(flushes=True),
+            one_of_two(coherent=True), one_of_two(block_stores=True))
+
 
 class Levels:
     """Both levels as an executor joins them; which lines they have."""
@@ -180,12 +183,12 @@ def level(kind: type[InnerCache] = InnerCache) -> InnerCache:
     return kind(lines=LINES, outer_lines=OUTER_LINES, cycles=3)
 
 
-@pytest.mark.parametrize("outer", [cpu(), one_of_two(), *map(more, OTHERS)])
+@pytest.mark.parametrize("outer", [cpu(), one_of_two(), *map(more, others())])
 def test_the_outer_level_has_what_the_inner_one_has(tmp_path: Any, outer: Outer) -> None:
     check_within(tmp_path, outer, level())
 
 
-@pytest.mark.parametrize("outer", [one_of_two(), *map(more, (cpu(), *OTHERS))])
+@pytest.mark.parametrize("outer", [one_of_two(), *map(more, (cpu(), *others()))])
 def test_each_check_of_a_spin_takes_a_cycle(tmp_path: Any, outer: Outer) -> None:
     check_spins(tmp_path, outer, level())
 

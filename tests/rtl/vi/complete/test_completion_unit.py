@@ -63,7 +63,7 @@ class Bench:
         self.landed: list[int] = []
         self.foreign = 0
         cocotb.start_soon(self._watch())
-        for _ in range(20):
+        for _ in range(self.values["vis"] + 12):
             if dut.ready.value == 1:
                 break
             await self.edge
