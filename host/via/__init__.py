@@ -3,14 +3,17 @@
 A program makes a :class:`Process` and its library, ``Vipl(process)``. Below the calls
 (:mod:`.vipl.vipl`): the kernel agent of the node (:mod:`.kernel`) with its connection manager
 (:mod:`.agent.connections`, over :mod:`.agent.channel`), and a provider that moves the data
-(:mod:`.provider`, the interface; :mod:`.engine.engine`, :mod:`.engine.physical`,
-:mod:`.trap.kernel_trap`). Beside them: :mod:`.descriptors`, :mod:`.regions` and
-:mod:`.agent.tables` (registration), :mod:`.handles` (the objects behind handles), :mod:`.costs`
-(CPU costs); and the process's virtual memory, :mod:`nicbed.host.kernel.process`.
+(:mod:`.provider`, the interface, with :mod:`.posts` and :mod:`.queues`; :mod:`.engine.engine`,
+:mod:`.engine.firmware`, :mod:`.trap.kernel_trap`). Beside them: :mod:`.descriptors`,
+:mod:`.regions` and :mod:`.agent.tables` (registration), :mod:`.handles` (the objects behind
+handles), :mod:`.costs` (CPU costs); and the process's virtual memory,
+:mod:`nicbed.host.kernel.process`.
 
 In the order in which to read:
 
 - :mod:`.provider`: The interface between VIPL and a design point, which moves the data
+- :mod:`.posts`: The part of a design point that posts descriptors
+- :mod:`.queues`: The part of a design point that checks work queues and completion queues
 - :mod:`.kernel`: The kernel agent of a node: state shared by processes, the interrupt, sleeping,
   and the tables
 - :mod:`.tags`: NICs that processes opened, and their protection tags

@@ -32,7 +32,6 @@ from .attributes import MemAttributes
 from .costs import Prices
 from .engine.engine import Engine
 from .engine.firmware import FirmwareNic
-from .engine.physical import PhysicalEngine
 from .handles import ErrorDescriptor, Nic, Ptag, Vi, WorkQueue
 from .provider import Provider
 from .records import Records
@@ -110,14 +109,12 @@ class Kernel:
                                Protocol.VIA: self.provider.packet}
 
     def _make_provider(self) -> Provider:
-        """The provider of the description's design point (via.design, via.translation)."""
+        """The provider of the description's design point (via.design)."""
         via = self.description.via
         if via.design == "kernel":
             return KernelTrap(self.node, self.records, self.ring, self.event, self.call)
         if via.design == "firmware":
             return FirmwareNic(self.node, self.records)
-        if via.translation == "physical":
-            return PhysicalEngine(self.node, self.records)
         return Engine(self.node, self.records)
 
     async def start(self) -> None:
@@ -169,7 +166,7 @@ class Kernel:
         port = self.port
         if (port.status & IRQ or self.ring.left or self._calls
                 or self._channel.deadline <= port.cycle
-                or self._timers and self.provider.deadline() <= port.cycle):
+                or self._timers is not None and self._timers.deadline() <= port.cycle):
             return self._attend(found, posted)
         return NOTHING
 
@@ -184,7 +181,8 @@ class Kernel:
 
     def deadline(self) -> int:
         """The cycle of the next timer interrupt; FAR if there will be none."""
-        return min(self.connections.channel.deadline, self.provider.deadline())
+        deadline, timers = self._channel.deadline, self._timers
+        return deadline if timers is None else min(deadline, timers.deadline())
 
     def until(self, end: int) -> int:
         """Cycles for which a call that spins until cycle ``end`` may spin before it has to
@@ -198,8 +196,9 @@ class Kernel:
         await compute(self.port, cycles, self.deadline, self.attend)
 
     async def _tick(self) -> None:
-        await self.connections.channel.tick()
-        await self.provider.tick()
+        await self._channel.tick()
+        if self._timers is not None:
+            await self._timers.tick()
 
     async def doze(self, deadline: int | None) -> bool:
         """Inside a call, give up the CPU until an interrupt, at most until cycle ``deadline``.

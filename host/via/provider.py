@@ -4,7 +4,8 @@ There are three design points: :mod:`.engine.engine` (doorbells, and the VI engi
 :mod:`.engine.firmware` (doorbells, and firmware on the NIC's processor) and
 :mod:`.trap.kernel_trap` (neither: the kernel agent drives the NIC's rings). A provider belongs to a
 node, not to a process. The kernel agent (:mod:`.kernel`) makes and owns it, and also owns the
-node's connections, interrupts and receive ring.
+node's connections, interrupts and receive ring. What a program calls for each message are two
+objects that the provider holds, :class:`.Posts` and :class:`.Queues`.
 
 The library does the argument checks, the bookkeeping in :mod:`.handles` (``entries``, ``posted``,
 ``seen``), and the paths and marks of the calls themselves. The provider does everything on the path
@@ -16,15 +17,27 @@ already. A call returns when its operations are in the port's block. Only calls 
 with "Waits" return after the block has been executed.
 """
 
-from collections.abc import Awaitable
-from typing import Any, Protocol
+from typing import Protocol
 
 from ...layouts.via import Event, Reliability, ViState
-from ..port.port import Watch
-from .handles import Cq, CqEntry, Ring, Vi, WorkQueue
+from .handles import Cq, Vi, WorkQueue
+from .posts import Posts
+from .queues import Queues
 from .regions import Region
 
-__all__ = ["Provider"]
+__all__ = ["Provider", "Timeouts"]
+
+
+class Timeouts(Protocol):
+    """Deadlines of a provider that has timers in the kernel."""
+
+    def deadline(self) -> int:
+        """The cycle in which :meth:`tick` is due; :data:`.timers.FAR` if no deadline is open."""
+        ...
+
+    async def tick(self) -> None:
+        """Handle time-outs that have passed, if any, and then charge the timer's interrupt."""
+        ...
 
 
 class Provider(Protocol):
@@ -115,64 +128,21 @@ class Provider(Protocol):
         """End the use of ``cq``, to which no queue is bound any more. Waits."""
         ...
 
-    # --- User calls: work queues -----------------------------------------------------------------
+    # --- User calls ------------------------------------------------------------------------------
 
-    post_entries: int
-    """Entries of the port's block that a post takes, for callers that make room for them before, so
-    that it need not wait; 0 if it may wait in any case."""
-
-    def post(self, queue: WorkQueue, va: int, handle: int, trace: int) -> Awaitable[Any]:
-        """Post the descriptor at ``va``, under memory handle ``handle``, to ``queue``; append it to
-        ``queue.entries`` and count it in ``queue.posted``. Charges all its work. None if it is
-        posted, so that what need not wait can be NOTHING; else a VIP_RETURN: ERROR_RESOURCE if the
-        design point cannot take this descriptor. The content of a descriptor never makes this fail;
-        its status reports such errors."""
+    @property
+    def posts(self) -> Posts:
+        """Posts descriptors."""
         ...
 
-    def check(self, queue: WorkQueue, cycles: int = 0) -> Awaitable[None]:
-        """One check whether the oldest of ``queue.entries`` has completed, at the cost of one; or
-        the same check repeated for ``cycles`` cycles: one operation of the port where possible. The
-        entry stays in the queue; :meth:`found` says what was found. Waits."""
-        ...
-
-    def found(self) -> int | None:
-        """Returns what the check that was just awaited has found: the Status (layouts.via.STATUS),
-        or None. It is separate from :meth:`check` so that a check needs no coroutine of its own:
-        the caller awaits the port's block directly."""
-        ...
-
-    def take(self, queue: WorkQueue) -> Awaitable[None]:
-        """The oldest of ``queue.entries``, which is done, will be handed to the consumer: write to
-        its memory whatever the NIC has not written. The entry is still in ``queue``. It need not be
-        called for one without a ``shadow``."""
+    @property
+    def queues(self) -> Queues:
+        """Checks work queues and completion queues."""
         ...
 
     async def arm(self, queue: WorkQueue) -> None:
         """Request an interrupt (event SEND_DONE or RECEIVE_DONE) when more than ``queue.seen``
         descriptors have completed; at once if they have."""
-        ...
-
-    # --- User calls: completion queues -----------------------------------------------------------
-
-    def cq_check(self, cq: Cq, cycles: int = 0) -> Awaitable[None]:
-        """One check for an entry, or the same check repeated for ``cycles`` cycles;
-        :meth:`cq_found` says what was found. Waits."""
-        ...
-
-    def cq_found(self, cq: Cq) -> CqEntry | None:
-        """The entry that the check that was just awaited has found, or None; to be called once. It
-        is taken, and counted in its ring. An entry in the new ring ends the old one: the entries of
-        the old ring are appended to ``cq.backlog``, then the new entry, and the first of them is
-        returned."""
-        ...
-
-    def cq_awaits(self, cq: Cq) -> tuple[list[Watch], int]:
-        """For a process that also waits for something else: the words that such a check would poll,
-        and the cycle by which it has to be made at the latest (:data:`.timers.FAR`: none)."""
-        ...
-
-    def empty(self, cq: Cq, ring: Ring) -> None:
-        """Move the entries in ``ring``, the old one of ``cq``, to ``cq.backlog``."""
         ...
 
     async def cq_arm(self, cq: Cq) -> None:
@@ -187,15 +157,9 @@ class Provider(Protocol):
         VI or completion queue), oldest first. Waits."""
         ...
 
-    timers: bool
-    """Whether the provider has deadlines."""
-
-    def deadline(self) -> int:
-        """The cycle in which :meth:`tick` is due; :data:`.timers.FAR` if no deadline is open."""
-        ...
-
-    async def tick(self) -> None:
-        """Handle time-outs that have passed, if any, and then charge the timer's interrupt."""
+    @property
+    def timers(self) -> Timeouts | None:
+        """Its deadlines; None if it has none."""
         ...
 
     async def packet(self, header: int, slot: int, trace: int) -> None:

@@ -10,7 +10,6 @@ MOST = 8
 _MPI = "the arguments of MPI's own call, in its order"
 _GM = "the arguments of GM's own call, in its order"
 _PACKET = "the fields of one packet, given once, where it is made; on the path of messages"
-_TRAP = "parts of the kernel's VIA that name each other, until they share a context"
 _FIELDS = "the fields of what is made, each given by name, in one place"
 
 WAIVED = {
@@ -19,8 +18,6 @@ WAIVED = {
     "requests: Send.__init__": _PACKET,
     "send: Sender.pack": _PACKET,
     "window: Transfer.__init__": _PACKET,
-    "receiving: Receiving.__init__": _TRAP,
-    "retransmission: Retransmission.__init__": _TRAP,
     "datatype: Datatype.__init__": _FIELDS,
     "report: document": _FIELDS,
     "lab: Lab.run": "switches of a run, public by these names",

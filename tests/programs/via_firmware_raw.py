@@ -8,7 +8,8 @@ they run unchanged. Tokens get their count.
 from nicbed.host.port.port import Watch
 from nicbed.host.processor.loader import NicProcessor
 from nicbed.host.processor.mailbox import Mailbox
-from nicbed.host.via.engine.firmware import CQ_PAGE, DOORBELLS_LOST, TOKENS, Command
+from nicbed.host.via.engine.firmware import CQ_PAGE, DOORBELLS_LOST, Command
+from nicbed.host.via.engine.token_posts import TOKENS
 from nicbed.layouts.registers import Irq, address
 from nicbed.layouts.via import CQ_ARM, EVENT, PAGE, Doorbell, Event, ViCommand
 

@@ -23,12 +23,14 @@ class Completions:
         self._memory = node.memory
         self._paths = node.service(Prices)
         self._provider = provider
+        self._posts = provider.posts
+        self._queues = provider.queues
         self._vis = records.vis
 
     async def look(self, queue: WorkQueue) -> int | None:
         """The Status of the head of ``queue`` if it has completed, or None: one check."""
-        await self._provider.check(queue)
-        completed = self._provider.found()
+        await self._queues.check(queue)
+        completed = self._queues.found()
         if completed is None and queue.vi.lost:
             return await self.or_lost(queue, None)
         return completed
@@ -41,8 +43,8 @@ class Completions:
             self._port.spend(self._paths.kernel)
             async with self._lock.held():
                 if await self._provider.drained(vi):
-                    await self._provider.check(queue)
-                    completed = self._provider.found() or self._flush(queue, queue.entries[0])
+                    await self._queues.check(queue)
+                    completed = self._queues.found() or self._flush(queue, queue.entries[0])
         return completed
 
     def _flush(self, queue: WorkQueue, posted: Posted) -> int:
@@ -63,7 +65,7 @@ class Completions:
 
     async def take(self, queue: WorkQueue) -> Posted:
         """Take the head of ``queue``, which is done, out of the queue."""
-        await self._provider.take(queue)
+        await self._posts.take(queue)
         return self.taken(queue)
 
     def taken(self, queue: WorkQueue) -> Posted:
@@ -76,14 +78,14 @@ class Completions:
     async def entry(self, cq: Cq) -> tuple[Vi, bool] | None:
         """Take the oldest entry of ``cq``, if there is one: the VI, and whether the entry is of its
         receive queue."""
-        await self._provider.cq_check(cq)
-        found = self._provider.cq_found(cq)
+        await self._queues.cq_check(cq)
+        found = self._queues.cq_found(cq)
         while found is not None:
             one = self.of_a_vi(cq, found)
             if one is not None:
                 return one
-            await self._provider.cq_check(cq)
-            found = self._provider.cq_found(cq)
+            await self._queues.cq_check(cq)
+            found = self._queues.cq_found(cq)
         return None
 
     def of_a_vi(self, cq: Cq, found: CqEntry) -> tuple[Vi, bool] | None:

@@ -6,6 +6,7 @@ from ...kernel.lock import kernel_lock
 from ...port.node import Node
 from ...port.port import Watch
 from ..costs import Prices
+from ..handles import Ring
 from ..regions import NoRoom, Region, entry
 
 __all__ = ["HostTable", "NicTable", "PhysicalTable", "Table"]
@@ -47,6 +48,10 @@ class Table:
     async def remove(self, region: Region) -> None:
         """Waits until no access by the region's entries can happen any more."""
         await self._revoke(range(region.index, region.index + region.pages))
+
+    async def place(self, ring: Ring) -> tuple[int, int]:
+        """The address and the handle by which the NIC finds ``ring``."""
+        return ring.region.va, ring.region.handle
 
     async def _write(self, index: int, flags: int, place: int) -> None:
         raise NotImplementedError
@@ -146,6 +151,18 @@ class PhysicalTable(NicTable):
         for frame in region.frames:
             if self._regions[frame]:
                 await self._enter(frame)
+
+    async def place(self, ring: Ring) -> tuple[int, int]:
+        """A physical address. A ring of more than a page must be contiguous, so it moves to the
+        library's own pages."""
+        tag = ring.region.ptag.number
+        if len(ring.places) > 1:
+            page, length = self.page_bytes, 8 * ring.size
+            base = self.node.allocate(length, page)
+            for frame in range(base // page, (base + length) // page):
+                await self.open_frame(frame, tag)
+            ring.places = list(range(base, base + length, page))
+        return ring.places[0], tag
 
     async def open_frame(self, frame: int, tag: int) -> None:
         """Give the NIC access to all of a page that belongs to the library."""

@@ -11,36 +11,29 @@ The kernel agent's side has commands in a mailbox, table entries in host memory 
 and events in a ring of words in host memory, with the interrupt of the processor.
 """
 
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from enum import IntEnum
+from typing import Any
 
 from ....layouts.registers import Irq, address
-from ....layouts.via import ADDRESS, DESCRIPTOR_ALIGN, EVENT, Event, Reliability, ViCommand, ViState
+from ....layouts.via import ADDRESS, EVENT, Event, Reliability, ViCommand, ViState
 from ...kernel.lock import kernel_lock
 from ...port.node import Node
 from ...port.words import F_ONCE, TIMEOUT
 from ...processor.loader import NicProcessor
 from ...processor.mailbox import Mailbox
+from ..agent.memory_queues import MemoryQueues
 from ..agent.tables import HostTable
 from ..handles import Cq, Vi, WorkQueue
 from ..records import Records
-from ..returns import VIP_RETURN
-from .doorbell_queues import (
-    BAD_TOKEN,
-    SETTLE,
-    DoorbellQueues,
-    attributes_word,
-    cq_word,
-    keep_count,
-)
+from .doorbell_nic import SETTLE, DoorbellNic
+from .doorbells import Doorbells
+from .nic_words import attributes_word, cq_word, keep_count
+from .token_posts import TOKENS, TokenPosts, Tokens
 
-__all__ = ["Command", "FirmwareNic", "UNSEEN"]
+__all__ = ["Command", "FirmwareNic"]
 
 IRQ_STATUS = address("irq_status")
-TOKENS = 64
-"""Tokens of a queue in host memory, and the number of values of the count in a token's low bits."""
-UNSEEN = TOKENS - 2
-"""Most posts that the firmware may not have read yet."""
 CQ_PAGE = 1
 """Doorbell page of completion queue 0. The pages of VIs follow those of all completion queues."""
 PAGES = 1024
@@ -68,32 +61,23 @@ class Command(IntEnum):
     """VI, whether its receive queue is meant, and the completions seen."""
 
 
-class Tokens:
-    """Tokens of a queue. ``last``: the last one; ``told``: how many posts the firmware has read for
-    certain; ``ring``: host memory of the last TOKENS tokens."""
-
-    __slots__ = ("ring", "last", "told")
-
-    def __init__(self, ring: int) -> None:
-        self.ring = ring
-        self.last = 0
-        self.told = 0
-
-
 class FirmwareTable(HostTable):
-    """The table in host memory; entries are invalidated by a command."""
+    """The table in host memory. ``invalidate`` commands the NIC to drop its copies of so many
+    entries from the first on; they are in use no more when it returns."""
 
-    mailbox: Mailbox
+    def __init__(self, node: Node, invalidate: Callable[[int, int], Awaitable[Any]]) -> None:
+        super().__init__(node)
+        self._drop = invalidate
 
     async def start(self) -> None:
         """The firmware got the table's address when it was started."""
 
     async def _invalidate(self, indices: range | list[int]) -> None:
         self.port.spend(self.paths.unpin)
-        await self.mailbox.call(Command.INVALIDATE, indices[0], len(indices))
+        await self._drop(indices[0], len(indices))
 
 
-class FirmwareNic(DoorbellQueues):
+class FirmwareNic(DoorbellNic):
     """See :class:`~nicbed.host.via.provider.Provider`."""
 
     rdma = True
@@ -101,50 +85,53 @@ class FirmwareNic(DoorbellQueues):
     levels: tuple[Reliability, ...] = (
         Reliability.UNRELIABLE_DELIVERY, Reliability.RELIABLE_DELIVERY)
     causes: int = Irq.PROCESSOR
-    tokens = 2
-    table: FirmwareTable
 
     def __init__(self, node: Node, records: Records) -> None:
-        super().__init__(node, records)
+        doorbells = Doorbells(node, numbered=True)
+        queues = MemoryQueues(node, doorbells.consumed)
+        self._host_table = table = FirmwareTable(node, self._invalidate)
+        super().__init__(node, TokenPosts(node, queues, doorbells.ring, self._counts), queues,
+                         doorbells, table)
+        self._records = records
         self._lock = kernel_lock(node)
-        self.words = node.description.processor.doorbells == "words"
+        self._as_words = node.description.processor.doorbells == "words"
         self._events = 0
         self._taken = 0
-        self._armings = 0
         self._places: dict[int, int] = {}
 
-    def _make_table(self) -> FirmwareTable:
-        return FirmwareTable(self.node)
-
     async def start(self) -> None:
-        await super().start()
-        description, node = self.description, self.node
+        self.queues.start()
+        node = self._node
+        description = node.description
         via = description.via
         self._events = node.allocate(8 * via.events, 64)
-        self.table.allocate()
-        self.processor = node.service(NicProcessor)
-        await self.processor.start("via", {
+        self._host_table.allocate()
+        self._processor = processor = node.service(NicProcessor)
+        await processor.start("via", {
             "via_vis": min(via.vis, PAGES - CQ_PAGE - via.cqs), "via_cqs": via.cqs,
             "via_slots": via.send_slots, "via_window": via.window, "via_depth": via.queue_depth,
             "via_events": via.events, "via_event_ring": self._events,
-            "via_table": self.table.base, "via_translations": via.translations,
+            "via_table": self._host_table.base, "via_translations": via.translations,
             "via_page_bytes": via.page_bytes, "via_cache": min(via.cache_sets * via.cache_ways,
                              description.processor.memory // CACHED),
             "via_mtu": description.nic.mtu, "via_retry_timeout": via.retry_timeout,
             "via_retries": via.retries,
             "via_doorbells": description.processor.doorbell_queue})
-        self.mailbox = self.table.mailbox = Mailbox(self.processor)
-        self._taken_at = self.processor.address("events_taken")
-        self.records.limit_vis(await self.port.pio_read(self.processor.address("vis_open")))
+        self._mailbox = Mailbox(processor)
+        self._taken_at = processor.address("events_taken")
+        self._records.limit_vis(await self._port.pio_read(processor.address("vis_open")))
+
+    async def _invalidate(self, first: int, count: int) -> None:
+        await self._mailbox.call(Command.INVALIDATE, first, count)
 
     # VIs
 
     async def create_vi(self, vi: Vi) -> None:
         place = self._places.get(vi.number)
         if place is None:
-            place = self._places[vi.number] = self.node.allocate(2 * 8 * TOKENS, 64)
+            place = self._places[vi.number] = self._node.allocate(2 * 8 * TOKENS, 64)
         vi.private = Tokens(place), Tokens(place + 8 * TOKENS)
-        page = self.processor.doorbell(CQ_PAGE + self.description.via.cqs + vi.number)
+        page = self._processor.doorbell(CQ_PAGE + self._node.description.via.cqs + vi.number)
         for queue in (vi.send, vi.receive):
             queue.arming += page - vi.send.doorbell
         vi.receive.doorbell += page - vi.send.doorbell
@@ -153,13 +140,13 @@ class FirmwareNic(DoorbellQueues):
 
     async def idle(self, vi: Vi) -> None:
         while (counts := await self._counts(vi)) & LOW != counts >> 32:
-            await self.port.delay(SETTLE)
+            await self._port.delay(SETTLE)
         keep_count(vi, counts & LOW)
-        await self._command(vi, ViCommand.IDLE)
+        await self.command(vi, ViCommand.IDLE)
 
     async def state(self, vi: Vi) -> ViState:
-        await self.mailbox.call(Command.QUERY, vi.number)
-        return ViState(await self.mailbox.answer(0))
+        await self._mailbox.call(Command.QUERY, vi.number)
+        return ViState(await self._mailbox.answer(0))
 
     async def drained(self, vi: Vi) -> bool:
         counts = await self._counts(vi)
@@ -173,74 +160,44 @@ class FirmwareNic(DoorbellQueues):
         """Completed and posted descriptors of both queues of ``vi``, counted by the firmware, which
         has then read all posted tokens."""
         tokens = vi.send.posted, vi.receive.posted
-        await self.mailbox.call(Command.QUERY, vi.number)
+        await self._mailbox.call(Command.QUERY, vi.number)
         for place, posted in enumerate(tokens):
             vi.private[place].told = posted
-        return await self.mailbox.answer(1)
+        return await self._mailbox.answer(1)
 
-    async def _command(self, vi: Vi, command: ViCommand, peer: int = 0) -> None:
-        self.port.spend(self.paths.command)
+    async def command(self, vi: Vi, command: ViCommand, peer: int = 0) -> None:
+        self._port.spend(self._paths.command)
         send, receive = vi.private
-        await self.mailbox.call(Command.VI, vi.number, command, attributes_word(vi), peer,
-                                receive.ring << 32 | send.ring)
+        await self._mailbox.call(Command.VI, vi.number, command, attributes_word(vi), peer,
+                                 receive.ring << 32 | send.ring)
 
     # Completion queues
 
     async def create_cq(self, cq: Cq) -> None:
-        cq.page = self.processor.doorbell(CQ_PAGE + cq.number)
-        ring = cq.ring.region
-        self.port.spend(self.paths.command)
-        await self.mailbox.call(Command.CQ, cq.number,
-                                ADDRESS.pack(va=ring.va, handle=ring.handle), cq_word(cq))
+        cq.page = self._processor.doorbell(CQ_PAGE + cq.number)
+        va, handle = await self._table.place(cq.ring)
+        self._port.spend(self._paths.command)
+        await self._mailbox.call(Command.CQ, cq.number, ADDRESS.pack(va=va, handle=handle),
+                                 cq_word(cq))
 
     async def destroy_cq(self, cq: Cq) -> None:
-        self.port.spend(self.paths.command)
-        await self.mailbox.call(Command.CQ, cq.number, 0, 0)
+        self._port.spend(self._paths.command)
+        await self._mailbox.call(Command.CQ, cq.number, 0, 0)
 
-    # Posting and arming
-
-    def post(self, queue: WorkQueue, va: int, handle: int, trace: int
-             ) -> Awaitable[VIP_RETURN | None]:
-        if queue.posted - queue.vi.private[queue.receive].told >= UNSEEN:
-            return self._post_counted(queue, va, handle, trace)
-        return super().post(queue, va, handle, trace)
-
-    async def _post_counted(self, queue: WorkQueue, va: int, handle: int, trace: int
-                            ) -> VIP_RETURN | None:
-        """The same after a look at how many tokens the firmware has read."""
-        self.port.spend(self.paths.kernel)
-        async with self._lock.held():
-            await self._counts(queue.vi)
-        return await super().post(queue, va, handle, trace)
-
-    def _ring(self, queue: WorkQueue, word: int, trace: int) -> None:
-        tokens: Tokens = queue.vi.private[queue.receive]
-        count = queue.posted + 1 & TOKENS - 1
-        if word == BAD_TOKEN or word % DESCRIPTOR_ALIGN:
-            word = 0
-        tokens.last = word | count
-        at = tokens.ring + 8 * count
-        self.memory.write(at, tokens.last.to_bytes(8, "little"))
-        self.port.put_touch(at, 8, True)
-        super()._ring(queue, tokens.last, trace)
+    # Arming
 
     async def arm(self, queue: WorkQueue) -> None:
-        if not self.words:
-            await super().arm(queue)
+        if not self._as_words:
+            await self._doorbells.arm(queue)
             return
-        self.port.spend(self.paths.arm)
-        self.port.spend(self.paths.kernel)
-        await self.mailbox.call(Command.ARM, queue.vi.number, queue.receive, queue.seen & 0xFFFF)
-
-    async def _arm(self, process: int, at: int, seen: int) -> None:
-        """As a word in NIC memory, each arming must have another value than the last one."""
-        self._armings += 1
-        await super()._arm(process, at, seen & 0xFFFF | (self._armings & 0xFFFF) << 16)
+        self._port.spend(self._paths.arm)
+        self._port.spend(self._paths.kernel)
+        await self._mailbox.call(Command.ARM, queue.vi.number, queue.receive, queue.seen & 0xFFFF)
 
     # Interrupts
 
     async def events(self) -> list[tuple[Event, int]]:
-        port, size = self.port, self.description.via.events
+        port, size = self._port, self._node.description.via.events
         found = []
         lost = False
         # Not posted: an event that came before the clear arrived is found by the checks after it.
@@ -267,6 +224,6 @@ class FirmwareNic(DoorbellQueues):
     async def _ring_again(self) -> None:
         """Doorbells were lost: give the firmware the last token of each queue. The firmware takes a
         token once, however often it comes."""
-        for vi in list(self.records.vis.values()):
+        for vi in list(self._records.vis.values()):
             send, receive = vi.private
-            await self.mailbox.call(Command.TOKENS, vi.number, send.last, receive.last)
+            await self._mailbox.call(Command.TOKENS, vi.number, send.last, receive.last)

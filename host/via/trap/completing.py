@@ -1,13 +1,21 @@
-"""Kernel-trap design point: completes descriptors, and breaks VIs."""
+"""Kernel-trap design point: completes descriptors, breaks VIs, and ends connections."""
 
-from collections.abc import Awaitable, Callable
-
-from ....layouts.via import CONTROL_BYTES, CQ_ENTRY, Event, RemoteOperation, Status, ViState
-from ...port.port import Port
+from ....layouts.via import (
+    CONTROL_BYTES,
+    CQ_ENTRY,
+    BreakCode,
+    Event,
+    PacketKind,
+    RemoteOperation,
+    Status,
+    ViState,
+)
+from ...kernel.timers import FAR
 from ..handles import Cq, Posted
-from .costs import TrapPrices
-from .ends import GOOD, CqState, End
-from .memory import Descriptor, Refused, TrapMemory
+from .ends import GOOD, CqState, End, Message
+from .memory import Descriptor, Refused
+from .packets import Packets
+from .trap_context import TrapContext
 
 __all__ = ["Completing"]
 
@@ -16,25 +24,21 @@ STATUS_AT = 20
 
 
 class Completing:
-    """Writes statuses and completion queue entries, and records events for the consumer.
+    """Writes statuses and completion queue entries, ends connections, and records events for the
+    consumer.
 
     Attributes
     ----------
     happened
         Events not yet reported: (event, number).
-    end_connection
-        Called when a connection breaks, with its end and whether to inform the peer. It must
-        complete the messages under way, then all posted descriptors, as flushed. The maker of this
-        object sets it.
     """
 
-    end_connection: Callable[[End, bool], Awaitable[None]]
-
-    def __init__(self, port: Port, prices: TrapPrices, space: TrapMemory) -> None:
+    def __init__(self, context: TrapContext, packets: Packets) -> None:
         self.happened: list[tuple[Event, int]] = []
-        self._port = port
-        self._prices = prices
-        self._space = space
+        self._port = context.port
+        self._prices = context.prices
+        self._space = context.space
+        self._packets = packets
 
     def events(self) -> list[tuple[Event, int]]:
         """Take the recorded events."""
@@ -62,6 +66,22 @@ class Completing:
         except Refused:
             broken = Event.COMP_PROT
         await self._completed(end, receive, broken)
+
+    async def sent(self, end: End, message: Message, status: Status = GOOD) -> None:
+        """Complete a descriptor of the send queue, all of whose packets have been made or never
+        will be."""
+        descriptor = message.descriptor
+        await self.complete(end, False, message.posted, status=status,
+                            length=0 if status else descriptor.length,
+                            operation=descriptor.sent_as)
+
+    async def received(self, end: End, operation: RemoteOperation, *, length: int = 0,
+                       status: Status = GOOD, immediate: int | None = None) -> None:
+        """Complete the current receive descriptor."""
+        posted, end.taken, end.walk, end.kind = end.taken, None, None, None
+        assert posted is not None
+        await self.complete(end, True, posted, length=length, status=status, operation=operation,
+                            immediate=immediate)
 
     async def lose(self, end: End, receive: bool, event: Event) -> None:
         """A descriptor cannot be read or taken: count it as completed, and break the VI."""
@@ -112,6 +132,35 @@ class Completing:
             self.happened.append((event, end.vi.number))
         if end.state is ViState.CONNECTED:
             await self.end_connection(end, tell)
+
+    async def end_connection(self, end: End, tell: bool) -> None:
+        """End a connection, if there is one, and complete the messages under way, then all posted
+        descriptors, as flushed. ``tell`` the peer, if it is reliable."""
+        connected, end.state = end.state is ViState.CONNECTED, ViState.ERROR
+        if connected:
+            if end.taken is not None:
+                await self.received(end, RemoteOperation.RECEIVE, status=Status.FLUSHED)
+            await self._abort(end, tell)
+        await self.flush(end, False)
+        await self.flush(end, True)
+
+    async def _abort(self, end: End, tell: bool) -> None:
+        """Complete the messages under way as flushed, and inform the peer of a reliable
+        connection."""
+        begun = [*end.unfinished, *([end.message] if end.message else [])]
+        reading, sequence = end.reading, end.sequence
+        for packet in end.slots:
+            self._packets.drop(packet)
+        end.slots.clear()
+        end.unfinished.clear()
+        end.message = end.reading = end.job = None
+        end.deadline = FAR
+        if reading is not None:
+            begun.insert(0, reading)
+        for message in begun:
+            await self.sent(end, message, message.error or Status.FLUSHED)
+        if tell and end.reliable:
+            await self._packets.tell(end, PacketKind.BREAK, sequence, BreakCode.LOST)
 
     async def fetch(self, end: End, posted: Posted) -> Descriptor | None:
         """Copy the descriptor in; None if it cannot be read."""

@@ -15,11 +15,11 @@ from ....layouts.via import (
     format_error,
 )
 from ...kernel.timers import FAR
-from ...nic.send_ring import SendRing
 from .completing import Completing
 from .ends import GOOD, End, Job, Message
-from .memory import Access, Refused, TrapMemory, Walk, Wrong
+from .memory import Access, Refused, Walk, Wrong
 from .packets import Packets
+from .trap_context import TrapContext
 
 __all__ = ["Messages"]
 
@@ -30,15 +30,14 @@ BROKEN: dict[int, Status] = {BreakCode.REMOTE_DESCRIPTOR: Status.REMOTE_DESCRIPT
 
 class Messages:
     """Takes descriptors of send queues, and the peers' RDMA reads, and cuts them into ``packets``
-    of up to ``mtu`` bytes."""
+    of up to ``nic.mtu`` bytes."""
 
-    def __init__(self, mtu: int, space: TrapMemory, ring: SendRing, completing: Completing,
-                 packets: Packets) -> None:
-        self._mtu = mtu
-        self._space = space
-        self._ring = ring
-        self._completing = completing
+    def __init__(self, context: TrapContext, packets: Packets, completing: Completing) -> None:
+        self._mtu = context.node.description.nic.mtu
+        self._space = context.space
+        self._ring = context.ring
         self._packets = packets
+        self._completing = completing
 
     async def next(self, end: End) -> Message | None:
         """Take and check the next descriptor of the send queue."""
@@ -93,7 +92,7 @@ class Messages:
             if end.reception:
                 end.unfinished.append(message)
             else:
-                await self._over(end, message)
+                await self._completing.sent(end, message)
 
     async def request(self, end: End, message: Message) -> None:
         """Send the request of an RDMA read. While the read is under way, its VI sends nothing
@@ -137,17 +136,11 @@ class Messages:
             if message.error is None and message in open_ones:
                 return
             end.unfinished.popleft()
-            await self._over(end, message, message.error or GOOD)
+            await self._completing.sent(end, message, message.error or GOOD)
             if message.error is not None and end.reliable:
                 await self._completing.break_(end, Event.CONN_LOST)
             if end.state is not ViState.CONNECTED:
                 return
-
-    async def _over(self, end: End, message: Message, status: Status = GOOD) -> None:
-        descriptor = message.descriptor
-        await self._completing.complete(end, False, message.posted, status=status,
-                                        length=0 if status else descriptor.length,
-                                        operation=descriptor.sent_as)
 
     async def read_done(self, end: End, length: int, status: Status = GOOD) -> None:
         """The RDMA read under way is over."""
@@ -170,14 +163,14 @@ class Messages:
                 arrived = {packet.message for packet in list(end.slots)[:count]}
                 while end.unfinished and (end.unfinished[0] in arrived
                                           or self._arrived(end, end.unfinished[0])):
-                    await self._over(end, end.unfinished.popleft())
+                    await self._completing.sent(end, end.unfinished.popleft())
         if end.unfinished:
             message = end.unfinished.popleft()
         elif end.message is not None:
             message, end.message = end.message, None
         else:
             return
-        await self._over(end, message, message.error or status)
+        await self._completing.sent(end, message, message.error or status)
 
     def _arrived(self, end: End, message: Message) -> bool:
         """Whether all packets of the message were acknowledged."""
@@ -188,21 +181,3 @@ class Messages:
         if end.reading is not None or code != BreakCode.LOST:
             await self.fail(end, BROKEN.get(code, Status.TRANSPORT), sequence)
         await self._completing.break_(end, Event.CONN_LOST, False)
-
-    async def abort(self, end: End, tell: bool) -> None:
-        """The connection has ended: complete the messages under way as flushed, and inform the peer
-        of a reliable connection."""
-        begun = [*end.unfinished, *([end.message] if end.message else [])]
-        reading, sequence = end.reading, end.sequence
-        for packet in end.slots:
-            self._packets.drop(packet)
-        end.slots.clear()
-        end.unfinished.clear()
-        end.message = end.reading = end.job = None
-        end.deadline = FAR
-        if reading is not None:
-            begun.insert(0, reading)
-        for message in begun:
-            await self._over(end, message, message.error or Status.FLUSHED)
-        if tell and end.reliable:
-            await self._packets.tell(end, PacketKind.BREAK, sequence, BreakCode.LOST)

@@ -1,6 +1,6 @@
 """Kernel-trap design point: outgoing packets, kept until acknowledged, and owed answers."""
 
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Awaitable
 from functools import cache
 
@@ -8,12 +8,9 @@ from ....layouts.packet import HEADER, Protocol
 from ....layouts.rings import INLINE_BYTES
 from ....layouts.via import DETAIL, VIA_HEADER, PacketKind, ViState
 from ...kernel.timers import FAR
-from ...nic.send_ring import SendRing
-from ...port.node import Node
-from .costs import TrapPrices
 from .ends import End, Message
 from .packet import Packet
-from .timers import Timers
+from .trap_context import TrapContext
 
 __all__ = ["Packets"]
 
@@ -28,8 +25,9 @@ def _detail(kind: int, first: bool, last: bool, immediate: bool, acknowledge: bo
 
 
 class Packets:
-    """Numbers packets and puts them into ``ring``. If few buffers are left, every packet requests
-    an acknowledgement, so that packets without a requested acknowledgement never hold all buffers.
+    """Numbers packets and puts them into the send ring. If few buffers are left, every packet
+    requests an acknowledgement, so that packets without a requested acknowledgement never hold all
+    buffers.
 
     Attributes
     ----------
@@ -37,15 +35,14 @@ class Packets:
         Ends that wait for a buffer, or for room in the ring; the first is next.
     """
 
-    def __init__(self, node: Node, prices: TrapPrices, ring: SendRing, timers: Timers,
-                 counters: Counter[str]) -> None:
+    def __init__(self, context: TrapContext) -> None:
         self.starved: deque[End] = deque()
-        self._node = node
-        self._port = node.port
-        self._prices = prices
-        self._ring = ring
-        self._timers = timers
-        self._counters = counters
+        self._node = node = context.node
+        self._port = context.port
+        self._prices = context.prices
+        self._ring = context.ring
+        self._timers = context.timers
+        self._counters = context.counters
         self._window = node.description.via.window
         self._headers: dict[tuple[int, int], int] = {}
         """By route and node: the wire header, but for length and detail."""

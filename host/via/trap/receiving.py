@@ -1,6 +1,5 @@
 """Kernel-trap design point: receives packets; checks, copies, acknowledges and completes them."""
 
-from collections import Counter
 from functools import cache
 from struct import Struct
 
@@ -18,15 +17,13 @@ from ....layouts.via import (
     ViState,
     format_error,
 )
-from ...port.port import Port
 from .completing import Completing
-from .costs import TrapPrices
 from .ends import GOOD, End, Job
-from .memory import Access, TrapMemory, Walk, Wrong
+from .memory import Access, Walk, Wrong
 from .messages import Messages
 from .packets import Packets
 from .retransmission import Retransmission
-from .timers import Timers
+from .trap_context import TrapContext
 from .turns import Turns
 
 __all__ = ["Receiving"]
@@ -97,23 +94,22 @@ class Arrived:
 
 
 class Receiving:
-    """Handles packets of the ``ends``' connections: copies messages to the consumer's memory, and
+    """Handles packets of connections: copies messages to the consumer's memory, and
     passes other packets on."""
 
-    def __init__(self, port: Port, prices: TrapPrices, ends: dict[int, End], space: TrapMemory,
-                 timers: Timers, completing: Completing, packets: Packets, messages: Messages,
-                 turns: Turns, retransmission: Retransmission, counters: Counter[str]) -> None:
-        self._port = port
-        self._prices = prices
-        self._ends = ends
-        self._space = space
-        self._timers = timers
-        self._completing = completing
+    def __init__(self, context: TrapContext, packets: Packets, completing: Completing,
+                 messages: Messages, turns: Turns, retransmission: Retransmission) -> None:
+        self._port = context.port
+        self._prices = context.prices
+        self._ends = context.ends
+        self._space = context.space
+        self._timers = context.timers
+        self._counters = context.counters
         self._packets = packets
+        self._completing = completing
         self._messages = messages
         self._turns = turns
         self._retransmission = retransmission
-        self._counters = counters
 
     async def arrive(self, header: int, slot: int, trace: int) -> None:
         """A packet of Protocol.VIA is in the receive slot."""
@@ -219,17 +215,9 @@ class Receiving:
         end.taken = posted
         walk = end.walk = Walk(self._space, descriptor, end.tag)
         if format_error(True, descriptor.count, descriptor.control, end.reliable):
-            await self._received(end, operation, status=Status.FORMAT)
+            await self._completing.received(end, operation, status=Status.FORMAT)
             raise Fatal(self._lost(end))
         return walk
-
-    async def _received(self, end: End, operation: RemoteOperation, *, length: int = 0,
-                        status: Status = GOOD, immediate: int | None = None) -> None:
-        """Complete the current receive descriptor."""
-        posted, end.taken, end.walk, end.kind = end.taken, None, None, None
-        assert posted is not None
-        await self._completing.complete(end, True, posted, length=length, status=status,
-                                        operation=operation, immediate=immediate)
 
     async def _send(self, end: End, packet: Arrived) -> None:
         """Copy a part of a send to the segments of a receive descriptor."""
@@ -244,13 +232,14 @@ class Receiving:
         try:
             await walk.scatter(packet.data, packet.length)
         except Wrong as wrong:
-            await self._received(end, RemoteOperation.RECEIVE, length=walk.bytes,
-                                 status=wrong.status)
+            await self._completing.received(end, RemoteOperation.RECEIVE, length=walk.bytes,
+                                            status=wrong.status)
             raise Fatal(BreakCode.REMOTE_DESCRIPTOR if wrong.status is Status.LENGTH
                         else self._lost(end)) from None
         if packet.last:
-            await self._received(end, RemoteOperation.RECEIVE, length=walk.bytes,
-                                 immediate=packet.immediate if packet.has_immediate else None)
+            await self._completing.received(
+                end, RemoteOperation.RECEIVE, length=walk.bytes,
+                immediate=packet.immediate if packet.has_immediate else None)
 
     async def _rdma_write(self, end: End, packet: Arrived) -> None:
         """Copy a part of an RDMA write to its address; the last part with immediate data completes
@@ -270,16 +259,16 @@ class Receiving:
             event: Event | None = Event.RDMAW_PROT
             if packet.has_immediate and (end.walk is not None or end.receive.waiting):
                 await self._descriptor(end, RemoteOperation.REMOTE_RDMA_WRITE)
-                await self._received(end, RemoteOperation.REMOTE_RDMA_WRITE,
-                                     status=Status.RDMA_PROTECTION)
+                await self._completing.received(end, RemoteOperation.REMOTE_RDMA_WRITE,
+                                                status=Status.RDMA_PROTECTION)
                 event = None
             raise Fatal(BreakCode.RDMA_PROTECTION, event)
         if packet.last:
             end.kind = None
             if packet.has_immediate:
                 await self._descriptor(end, RemoteOperation.REMOTE_RDMA_WRITE)
-                await self._received(end, RemoteOperation.REMOTE_RDMA_WRITE, length=end.written,
-                                     immediate=packet.immediate)
+                await self._completing.received(end, RemoteOperation.REMOTE_RDMA_WRITE,
+                                                length=end.written, immediate=packet.immediate)
 
     def _read_request(self, end: End, packet: Arrived) -> bool:
         """Accept the peer's RDMA read as our job; return False if there is one already: the request
@@ -307,14 +296,3 @@ class Receiving:
             await self._messages.read_done(end, walk.bytes, status)
         if status:
             raise Fatal(BreakCode.LOST)
-
-    # The end of a connection
-
-    async def end_connection(self, end: End, tell: bool) -> None:
-        connected, end.state = end.state is ViState.CONNECTED, ViState.ERROR
-        if connected:
-            if end.taken is not None:
-                await self._received(end, RemoteOperation.RECEIVE, status=Status.FLUSHED)
-            await self._messages.abort(end, tell)
-        await self._completing.flush(end, False)
-        await self._completing.flush(end, True)

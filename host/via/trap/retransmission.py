@@ -1,18 +1,13 @@
 """Kernel-trap design point: acknowledgements, time-outs and retransmission."""
 
-from collections import Counter
-
 from ....layouts.via import Event, PacketKind, Status, ViState
 from ...kernel.timers import FAR
-from ...nic.send_ring import SendRing
-from ...port.port import Port
 from ...port.sent_again import Cause, SentAgain
 from .completing import Completing
-from .costs import TrapPrices
 from .ends import End
 from .messages import Messages
 from .packets import Packets
-from .timers import Timers
+from .trap_context import TrapContext
 
 __all__ = ["Retransmission"]
 
@@ -24,7 +19,7 @@ NUMBERS = 1 << 24
 
 
 class Retransmission:
-    """Handles acknowledgements of the ``ends``' packets, and sends probes for missing ones.
+    """Handles acknowledgements of packets, and sends probes for missing ones.
 
     Attributes
     ----------
@@ -32,20 +27,20 @@ class Retransmission:
         The packets sent again, by peer and cause.
     """
 
-    def __init__(self, port: Port, prices: TrapPrices, retries: int, ends: dict[int, End],
-                 ring: SendRing, timers: Timers, packets: Packets, messages: Messages,
-                 completing: Completing, counters: Counter[str]) -> None:
-        self.again = SentAgain(port, "VIA in the kernel", ring.node.number)
-        self._port = port
-        self._prices = prices
-        self._retries = retries
-        self._ends = ends
-        self._ring = ring
-        self._timers = timers
+    def __init__(self, context: TrapContext, packets: Packets, completing: Completing,
+                 messages: Messages) -> None:
+        node = context.node
+        self.again = SentAgain(context.port, "VIA in the kernel", node.number)
+        self._port = context.port
+        self._prices = context.prices
+        self._retries = node.description.via.retries
+        self._ends = context.ends
+        self._ring = context.ring
+        self._timers = context.timers
+        self._counters = context.counters
         self._packets = packets
-        self._messages = messages
         self._completing = completing
-        self._counters = counters
+        self._messages = messages
 
     async def acknowledged(self, end: End, sequence: int, again: bool,
                            question: int | None) -> None:

@@ -2,10 +2,10 @@
 
 from ....layouts.rings import INLINE_BYTES
 from ....layouts.via import Operation, ViState
-from ...nic.send_ring import SendRing
 from .ends import End, Job, Message
 from .messages import Messages
 from .packets import Packets
+from .trap_context import TrapContext
 
 __all__ = ["Turns"]
 
@@ -14,13 +14,14 @@ CONNECTED = ViState.CONNECTED
 
 
 class Turns:
-    """A VI sends as much as its ``window``, the kernel's buffers and the send ring allow. The rest
-    waits in its queue until the kernel is entered again with an acknowledgement or with room. VIs
-    that wait for room send one packet each in turn, after owed acknowledgements."""
+    """A VI sends as much as its window (``via.window``), the kernel's buffers and the send ring
+    allow. The rest waits in its queue until the kernel is entered again with an acknowledgement or
+    with room. VIs that wait for room send one packet each in turn, after owed
+    acknowledgements."""
 
-    def __init__(self, window: int, ring: SendRing, packets: Packets, messages: Messages) -> None:
-        self._window = window
-        self._ring = ring
+    def __init__(self, context: TrapContext, packets: Packets, messages: Messages) -> None:
+        self._window = context.node.description.via.window
+        self._ring = context.ring
         self._packets = packets
         self._messages = messages
 

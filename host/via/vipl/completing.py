@@ -30,6 +30,8 @@ class Completing:
         self._kernel = caller.kernel
         self._completions = caller.kernel.completions
         self._provider = caller.provider
+        self._posts = caller.provider.posts
+        self._queues = caller.provider.queues
 
     async def done(self, queue: WorkQueue) -> Done:
         """The oldest descriptor of ``queue``, if it is done."""
@@ -43,7 +45,7 @@ class Completing:
 
     def check(self, queue: WorkQueue) -> Awaitable[None]:
         """Check ``queue``: must be awaited at once."""
-        return self._provider.check(queue) if queue.entries else self._caller.spend()
+        return self._queues.check(queue) if queue.entries else self._caller.spend()
 
     def checked(self, queue: WorkQueue, begin: list[int]) -> Done | None:
         """Returns what the check has found; None if that takes more (:meth:`check_on`). The call
@@ -52,7 +54,7 @@ class Completing:
         if not entries:
             self._port.mark(EMPTY_CHECK, END, 0)
             return DESCRIPTOR_ERROR, None
-        completed = self._provider.found()
+        completed = self._queues.found()
         if completed is None:
             if queue.vi.lost:
                 return None
@@ -63,14 +65,14 @@ class Completing:
     async def check_on(self, queue: WorkQueue, begin: list[int]) -> Done:
         """The rest of a check that takes more: of a descriptor that may be lost, or that has a
         shadow."""
-        completed = self._provider.found()
+        completed = self._queues.found()
         if completed is None:
             completed = await self._completions.or_lost(queue, None)
         if completed is None:
             self._port.mark(EMPTY_CHECK, END, 0)
             return NOT_DONE if queue.entries else DESCRIPTOR_ERROR, None
         if queue.entries[0].shadow is not None:
-            await self._provider.take(queue)
+            await self._posts.take(queue)
         return self._taken(queue, completed, begin)
 
     def _taken(self, queue: WorkQueue, completed: int, begin: list[int]) -> Done:
@@ -82,7 +84,7 @@ class Completing:
         """Wait until the oldest descriptor of ``queue`` is done."""
         if not (timeout is None or self._caller.is_time(timeout)) or queue.cq is not None:
             return INVALID_PARAMETER, None
-        kernel, port, provider = self._kernel, self._port, self._provider
+        kernel, port, queues = self._kernel, self._port, self._queues
         if not queue.entries:
             port.spend(self._paths.wait)
             await self._caller.spend()
@@ -95,14 +97,14 @@ class Completing:
             spin = min(spin, deadline - port.cycle)
         if spin:
             end = port.cycle + spin
-            await provider.check(queue, kernel.until(end))
-            completed = provider.found()
+            await queues.check(queue, kernel.until(end))
+            completed = queues.found()
             while completed is None and port.cycle < end:
                 await kernel.attend()
                 if not queue.entries:
                     break
-                await provider.check(queue, kernel.until(end))
-                completed = provider.found()
+                await queues.check(queue, kernel.until(end))
+                completed = queues.found()
             else:
                 if completed is None:
                     completed = await self._completions.or_lost(queue, None)
@@ -116,7 +118,7 @@ class Completing:
                 await kernel.attend()
                 return TIMEOUT, None
             async with kernel.lock.held():
-                await provider.arm(queue)
+                await self._provider.arm(queue)
                 port.mark(EMPTY_CHECK, END, 0)
                 await kernel.doze(deadline)
             begin = port.mark(EMPTY_CHECK, BEGIN, 0)
@@ -127,7 +129,7 @@ class Completing:
             result: Done = DESCRIPTOR_ERROR, None
         else:
             if queue.entries[0].shadow is not None:
-                await provider.take(queue)
+                await self._posts.take(queue)
             result = self._taken(queue, completed, begin)
         await kernel.attend(completed is not None)
         return result

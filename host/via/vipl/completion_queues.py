@@ -41,6 +41,7 @@ class CompletionQueues:
         self._kernel = caller.kernel
         self._completions = caller.kernel.completions
         self._provider = caller.provider
+        self._queues = caller.provider.queues
         self._gone = False
         """Whether the entry that :meth:`spun` saw last is of a VI that has been destroyed."""
 
@@ -86,10 +87,10 @@ class CompletionQueues:
         if ring is None:
             return await self._caller.leave(VIP_RETURN.ERROR_RESOURCE)
         if cq.old is not None:
-            self._provider.empty(cq, cq.old)
+            self._queues.empty(cq, cq.old)
         old, cq.old, cq.ring, cq.entries = cq.old, cq.ring, ring, entries
         await self._provider.create_cq(cq)
-        self._provider.empty(cq, cq.old)
+        self._queues.empty(cq, cq.old)
         if old is not None:
             await self._kernel.deregister(old.region)
         if cq.handlers:
@@ -99,7 +100,7 @@ class CompletionQueues:
     async def done(self, cq: Cq) -> Found:
         """The oldest entry of ``cq``, if there is one."""
         begin = self._port.begin(EMPTY_CHECK, 0, self._paths.cq_check)
-        await self._provider.cq_check(cq)
+        await self._queues.cq_check(cq)
         found = self.checked(cq, begin) or await self.check_on(cq, begin)
         await self._kernel.attend(found[0] is SUCCESS)
         return found
@@ -116,7 +117,7 @@ class CompletionQueues:
             spin = min(spin, deadline - port.cycle)
         if spin:
             end = port.cycle + spin
-            await self._provider.cq_check(cq, self._kernel.until(end))
+            await self._queues.cq_check(cq, self._kernel.until(end))
             found = self.spun(cq) or await self.spin_on(cq, end, deadline)
         else:
             entry = await self._completions.entry(cq)
@@ -130,7 +131,7 @@ class CompletionQueues:
     def checked(self, cq: Cq, begin: list[int]) -> Found | None:
         """Returns what the provider has found; None if that takes more (:meth:`check_on`). The call
         ends with :meth:`.Kernel.attend`."""
-        entry = self._provider.cq_found(cq)
+        entry = self._queues.cq_found(cq)
         if entry is None:
             return self._found(None, begin)
         found = self._completions.of_a_vi(cq, entry)
@@ -145,7 +146,7 @@ class CompletionQueues:
         """Returns what a provider's check that spins has found; None if that takes more:
         :meth:`spin_on`, which must be awaited at once. The call ends with
         :meth:`.Kernel.attend`."""
-        entry = self._provider.cq_found(cq)
+        entry = self._queues.cq_found(cq)
         self._gone = entry is not None
         found = None if entry is None else self._completions.of_a_vi(cq, entry)
         return None if found is None else self._found_by_spinning(found)
@@ -153,11 +154,11 @@ class CompletionQueues:
     async def spin_on(self, cq: Cq, end: int, deadline: int | None) -> Found:
         """The rest of a wait that takes more, behind :meth:`spun`. It spins until cycle
         ``end``."""
-        kernel, port, provider = self._kernel, self._port, self._provider
+        kernel, port = self._kernel, self._port
         gone = self._gone
         while not gone and port.cycle < end:
             await kernel.attend()
-            await provider.cq_check(cq, kernel.until(end))
+            await self._queues.cq_check(cq, kernel.until(end))
             found = self.spun(cq)
             if found is not None:
                 return found
@@ -192,7 +193,7 @@ class CompletionQueues:
         if cq.backlog:
             return None
         now = self._port.cycle
-        words, end = self._provider.cq_awaits(cq)
+        words, end = self._queues.cq_awaits(cq)
         return words, self._kernel.until(max(now + 1, min(end, now + LONGEST)))
 
     async def notify(self, cq: Cq, context: Any, handler: Callable[..., Any]) -> VIP_RETURN:

@@ -18,14 +18,14 @@ class Posting:
         self._numbers = caller.node.trace_numbers
         self._port = caller.port
         self._kernel = caller.kernel
-        self._provider = caller.provider
+        self._posts = caller.provider.posts
 
     def post(self, queue: WorkQueue, descriptor: int, handle: int) -> Awaitable[VIP_RETURN | None]:
         """Post ``descriptor`` to ``queue``. None: it is posted."""
         trace = next(self._numbers)
         port = self._port
         port.mark(queue.post, BEGIN, trace)
-        posting = self._provider.post(queue, descriptor, handle, trace)
+        posting = self._posts.post(queue, descriptor, handle, trace)
         if posting is not NOTHING:
             return self._post(posting, queue.post, trace)
         port.mark(queue.post, END, trace)

@@ -63,6 +63,7 @@ class Vipl:
         self._port = caller.port
         self.kernel = caller.kernel
         self.provider = caller.provider
+        self._queues = caller.provider.queues
         self._opening = Opening(caller)
         self._registering = Registering(caller)
         self._endpoints = Endpoints(caller)
@@ -94,16 +95,16 @@ class Vipl:
         their results the descriptor, None if there is none. ``cq`` must be one of this process."""
         # As those calls are, in one coroutine: a message of MPI takes Python 4 % fewer calls.
         queues, completing, kernel = self.completion_queues, self.completing, self.kernel
-        port, provider, paths = self._port, self.provider, self._caller.paths
+        port, checks, paths = self._port, self._queues, self._caller.paths
         if not wait:
             begin = port.begin(EMPTY_CHECK, 0, paths.cq_check)
-            await provider.cq_check(cq)
+            await checks.cq_check(cq)
             found = queues.checked(cq, begin) or await queues.check_on(cq, begin)
             await kernel.attend(found[0] is SUCCESS)
         elif spin := self._caller.spin:
             begin = port.begin(EMPTY_CHECK, 0, paths.wait)
             end = port.cycle + spin
-            await provider.cq_check(cq, kernel.until(end))
+            await checks.cq_check(cq, kernel.until(end))
             found = queues.spun(cq) or await queues.spin_on(cq, end, None)
             await kernel.attend(found[0] is SUCCESS)
         else:
@@ -123,7 +124,7 @@ class Vipl:
     def post_entries(self) -> int:
         """Entries of a block of the host port that a post takes at most, for :meth:`.Port.room`;
         0 if it may wait in any case."""
-        return self.provider.post_entries
+        return self.provider.posts.entries
 
     async def compute(self, cycles: int) -> None:
         """No call of VIPL: computation of ``cycles`` target cycles, which packets and timers of the

@@ -13,7 +13,6 @@ from nicbed.host.port.words import MAX_WORK
 from nicbed.host.runtime import Stuck
 from nicbed.host.via.agent.memory_queues import DONE, MemoryQueues
 from nicbed.host.via.handles import Cq, WorkQueue
-from nicbed.host.via.records import Records
 from nicbed.layouts.description import Description
 from nicbed.layouts.operations import BLOCK
 
@@ -168,7 +167,7 @@ def test_a_check_behind_a_full_block_is_queued(count, kind, cycles):
     def program(waits: bool) -> Any:
         async def main(node: Node) -> list[int]:
             port = node.port
-            queues = MemoryQueues(node, cast(Records, None))
+            queues = MemoryQueues(node, lambda cq: None)
             node.memory.write(at, ((DONE | 7 << 32) + 1).to_bytes(8, "little"))
             for _ in range(count):
                 port.put_touch(64, 8)

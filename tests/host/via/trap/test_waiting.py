@@ -105,7 +105,7 @@ def test_a_send_never_waits_for_room(level, length, scarce):
         for index in range(count):
             side.write(16384 + 2048 * index, pattern(length, index))
             await side.send(64 * index, [side.at(16384 + 2048 * index, length)])
-            assert len(end.slots) <= side.provider.window
+            assert len(end.slots) <= side.node.description.via.window
         if length == 2000 or level is RD or "nic.send_ring" in scarce:
             assert end.send.waiting or end.message is not None
         for _ in range(count):

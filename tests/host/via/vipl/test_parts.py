@@ -10,7 +10,7 @@ from nicbed.host.port.port import Port
 from nicbed.host.via import Process, descriptors
 from nicbed.host.via.agent import channel
 from nicbed.host.via.descriptors import Segment
-from nicbed.host.via.engine.doorbell_queues import BAD_TOKEN, token
+from nicbed.host.via.engine.nic_words import BAD_TOKEN, token
 from nicbed.host.via.handles import Nic, Ptag, Ring
 from nicbed.host.via.regions import HandleTable, NoRoom, Region, entry
 from nicbed.layouts.topologies.chain import chain

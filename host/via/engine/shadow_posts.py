@@ -1,4 +1,4 @@
-"""The provider for host-supplied physical addresses (via.translation = physical).
+"""Posting with host-supplied physical addresses (via.translation = physical).
 
 The NIC does not translate addresses. It only checks whether a physical page may be accessed. So
 when the library posts, it writes a *shadow* of the descriptor for the NIC, in which every segment
@@ -6,6 +6,8 @@ is cut at page borders and every address is physical. When the descriptor is don
 copied back. RDMA would need the other end's translation, which is not available:
 ERROR_NOT_SUPPORTED.
 """
+
+from collections.abc import Callable
 
 from ....layouts.via import (
     CONTROL_BYTES,
@@ -18,18 +20,16 @@ from ....layouts.via import (
 )
 from ...kernel.lock import kernel_lock
 from ...port.node import Node
+from ..agent.memory_queues import MemoryQueues
 from ..agent.tables import PhysicalTable
-from ..handles import Cq, Posted, WorkQueue
+from ..costs import Prices
+from ..handles import Posted, WorkQueue
 from ..records import Records
 from ..regions import Region
 from ..returns import VIP_RETURN
-from .doorbell_queues import BAD_TOKEN, NEXT, STATUS_WORD, token
-from .engine import Engine
+from .nic_words import BAD_TOKEN, NEXT, STATUS_WORD, token
 
-__all__ = ["PhysicalEngine"]
-
-LARGEST = 4096
-"""Bytes of the largest descriptor."""
+__all__ = ["ShadowPosts"]
 
 
 class Shadows:
@@ -60,24 +60,26 @@ class Shadows:
         self._free[tag, size].append(at)
 
 
-class PhysicalEngine(Engine):
-    """See :class:`~nicbed.host.via.provider.Provider`. A descriptor may have MAX_SEGMENTS segments;
-    one that is cut into more at page borders is refused (ERROR_RESOURCE)."""
+class ShadowPosts:
+    """See :class:`~nicbed.host.via.posts.Posts`. A descriptor may have MAX_SEGMENTS segments; one
+    that is cut into more at page borders is refused (ERROR_RESOURCE). ``ring(queue, word, trace)``
+    rings the doorbell of ``queue``."""
 
-    rdma = False
-    post_entries = 0
-    table: PhysicalTable
+    entries = 0
 
-    def __init__(self, node: Node, records: Records) -> None:
-        super().__init__(node, records)
-        self.shadows = Shadows(node, self.table)
-
-    def _make_table(self) -> PhysicalTable:
-        return PhysicalTable(self.node)
+    def __init__(self, node: Node, records: Records, table: PhysicalTable, queues: MemoryQueues,
+                 ring: Callable[[WorkQueue, int, int], None]) -> None:
+        self._port = node.port
+        self._memory = node.memory
+        self._paths = node.service(Prices)
+        self._records = records
+        self._queues = queues
+        self._ring = ring
+        self._shadows = Shadows(node, table)
 
     async def post(self, queue: WorkQueue, va: int, handle: int, trace: int
                    ) -> VIP_RETURN | None:
-        port, paths, memory = self.port, self.paths, self.memory
+        port, paths, memory = self._port, self._paths, self._memory
         port.spend(paths.post)
         tag = queue.vi.attributes.ptag.number
         process = queue.vi.nic.process
@@ -97,7 +99,7 @@ class PhysicalEngine(Engine):
             if len(body) > MAX_SEGMENTS:
                 return VIP_RETURN.ERROR_RESOURCE
             count = len(body)
-        at, size = await self.shadows.take(tag, CONTROL_BYTES + SEGMENT_BYTES * len(body))
+        at, size = await self._shadows.take(tag, CONTROL_BYTES + SEGMENT_BYTES * len(body))
         port.spend(paths.shadow)
         memory.write(at, CONTROL_SEGMENT.pack(0, 0, count, control, trace, immediate, length, 0)
                      + b"".join(DATA_SEGMENT.pack(*segment) for segment in body))
@@ -116,37 +118,18 @@ class PhysicalEngine(Engine):
         if posted.shadow is None:
             return
         tag, at, size = posted.shadow
-        process, port = queue.vi.nic.process, self.port
-        port.spend(self.paths.unshadow)
+        process, port = queue.vi.nic.process, self._port
+        port.spend(self._paths.unshadow)
         await port.room(2)
         physical = process.physical(posted.va)
         port.put_touch(at + 16, 16)
         port.put_touch(physical + 16, 16, True)
-        self.memory.write(physical + 16, self.memory.read(at + 16, 16))
-        self.shadows.give(tag, at, size)
-
-    async def create_cq(self, cq: Cq) -> None:
-        region = cq.ring.region
-        if len(cq.ring.places) > 1:
-            base = await self._contiguous(cq)
-        else:
-            base = cq.ring.places[0]
-        await self._configure_ring(cq, base, region.ptag.number)
-
-    async def _contiguous(self, cq: Cq) -> int:
-        """Whether the ring is contiguous. A ring of more than a page must be, so it lies in the
-        library's own pages."""
-        page = self.table.page_bytes
-        length = 8 * cq.ring.size
-        base = self.node.allocate(length, page)
-        for frame in range(base // page, (base + length) // page):
-            await self.table.open_frame(frame, cq.ring.region.ptag.number)
-        cq.ring.places = list(range(base, base + length, page))
-        return base
+        self._memory.write(physical + 16, self._memory.read(at + 16, 16))
+        self._shadows.give(tag, at, size)
 
     def _region(self, queue: WorkQueue, handle: int) -> Region | None:
         """The region of a handle given by the consumer, if the consumer may use it here."""
-        region = self.records.regions.get(handle)
+        region = self._records.regions.get(handle)
         if (region is None or region.process is not queue.vi.nic.process
                 or region.ptag is not queue.vi.attributes.ptag):
             return None
@@ -156,8 +139,8 @@ class PhysicalEngine(Engine):
                body: list[tuple[int, int, int]]) -> None:
         """Cut the segment at ``at`` at page borders. A segment that must not be used becomes one
         that the NIC refuses."""
-        process, paths = queue.vi.nic.process, self.paths
-        self.port.spend(paths.split)
+        process, paths = queue.vi.nic.process, self._paths
+        self._port.spend(paths.split)
         if not region.covers(at, SEGMENT_BYTES):
             body.append((0, 0, 1))
             return
@@ -170,18 +153,18 @@ class PhysicalEngine(Engine):
         pieces = process.pieces(va, length)
         body.extend((physical, tag, part) for physical, part in pieces)
         for _ in pieces[1:]:
-            self.port.spend(paths.split)
+            self._port.spend(paths.split)
 
     def _link(self, queue: WorkQueue, at: int, tag: int) -> None:
         entries = queue.entries
         if entries and entries[-1].shadow is not None:
-            self.port.spend(self.paths.link)
-            self.memory.write(entries[-1].shadow[1], NEXT.pack(at, tag))
+            self._port.spend(self._paths.link)
+            self._memory.write(entries[-1].shadow[1], NEXT.pack(at, tag))
 
     async def _post_bad(self, queue: WorkQueue, va: int, handle: int, trace: int) -> None:
         """Post an address that holds no descriptor of the consumer: give the NIC one that it
         refuses and reports."""
-        await self.port.room(1)
+        await self._port.room(1)
         self._ring(queue, BAD_TOKEN, trace)
-        queue.entries.append(Posted(va, handle, self.flushed[queue.receive], trace, False))
+        queue.entries.append(Posted(va, handle, self._queues.flushed[queue.receive], trace, False))
         queue.posted += 1
