@@ -11,10 +11,12 @@ from .background import backgrounds
 from .port.backend import Mailbox, Memory
 from .port.costs import Costs
 from .port.ends import Ends
+from .port.host import Host
 from .port.marking import MarkingPort
-from .port.node import Explains, Node, Program, Programs, ToldOfEnds
+from .port.node import Node, Program, Programs
 from .port.port import Port
 from .port.running import Running
+from .port.services import Explains, Services, ToldOfEnds
 from .port.serving import Server
 from .port.watch import Stuck, Watch
 from .processor.crash import FirmwareCrash
@@ -70,28 +72,24 @@ class Runtime:
         self._several = [isinstance(entry, Sequence) for entry in programs]
         costs = Costs(description)
         fabric = graph_of(description)
-        active = [number for number in range(nodes)
-                  if any(each[number * cpus:(number + 1) * cpus])]
         self.mailbox = mailbox
         self._cpus = cpus
         kind = MarkingPort if tracing else Port
         self.ports = [kind(number, number // cpus, costs, number % cpus, mailbox.block(number),
                            mailbox.answers(number)) for number in range(ports)]
         running = {number for number, program in enumerate(each) if program is not None}
-        views: list[Node] = []
         running_port = Running()
         self.watch = Watch()
         self.watch.names.update((number, self.name(number)) for number in range(ports))
-        self._everywhere: dict[type, Any] = {
-            Ends: Ends(), Running: running_port, Watch: self.watch}
-        for port in self.ports:
-            first = views[port.number - port.cpu] if port.cpu else None
-            views.append(Node(port.node, description, port, memories[port.node], fabric, active,
-                              first, running, self._everywhere))
+        self._services = Services(Ends(), running_port, self.watch)
+        hosts = [Host(number, description, memory, fabric,
+                      self.ports[number * cpus:(number + 1) * cpus], self._services, running)
+                 for number, memory in enumerate(memories)]
+        views = [Node(host, cpu) for host in hosts for cpu in host.cpus]
         self.nodes = views[::cpus]
         self._background = [False] * ports
         for cpu, program in backgrounds(description):
-            for index in (node * cpus + cpu for node in active):
+            for index in (node * cpus + cpu for node in hosts[0].active):
                 if each[index] is None:
                     each[index] = program
                     self._background[index] = True
@@ -175,7 +173,7 @@ class Runtime:
         the run."""
         self._results[index] = result
         self._running -= 1
-        for told in [*self._everywhere.values()]:
+        for told in self._services:
             if isinstance(told, ToldOfEnds):
                 try:
                     told.program_ended(divmod(index, self._cpus))
@@ -209,7 +207,7 @@ class Runtime:
                  "has one), with programs still running:"]
         lines += [f"  {self.name(server.index)} {server.port.describe(now)}"
                   for server in self.servers if server.coroutine is not None]
-        lines += [f"  {line}" for service in self._everywhere.values()
+        lines += [f"  {line}" for service in self._services
                   if isinstance(service, Explains) for line in service.diagnosis(now)]
         return "\n".join(lines)
 

@@ -7,7 +7,8 @@ the NIC that costs nothing (:class:`Alone`); where CPUs share it, there is a loc
 from collections.abc import Awaitable
 from typing import Any, Protocol
 
-from ..port.node import KernelNode, Node
+from ..port.cpu import ALL
+from ..port.node import Node
 from ..port.suspension import NOTHING
 from ..smp.costs import TAKE
 from ..smp.words import lines, spin, store
@@ -245,4 +246,4 @@ class Lock:
 
 def kernel_lock(node: Node) -> KernelLock:
     """The lock of the kernel of ``node``, of which there is one."""
-    return node.service(Lock if isinstance(node, KernelNode) else Alone)
+    return node.service(Lock if node.cpu == ALL else Alone)

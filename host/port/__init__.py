@@ -2,7 +2,14 @@
 
 In the order in which to read:
 
-- :mod:`.node`: A node for its program: number, port, memory
+- :mod:`.node`: A node for its program: number, CPU, port, memory; and for layers on one of its NICs
+- :mod:`.host`: A node without its NICs: what all its CPUs share, whoever looks at it
+- :mod:`.cpu`: A CPU of a node, or its kernel, which any CPU executes: whoever has a port
+- :mod:`.kernel_cpu`: The kernel of a node whose CPUs share the NIC, in place of a CPU
+- :mod:`.position`: A layer's position on the wire: on a node as a whole, or on one of its several
+  NICs
+- :mod:`.services`: Services of one owner, each the only one of its kind: of a CPU, of a node, of
+  the run
 - :mod:`.port`: A node's host port for its program: work, operations, marks
 - :mod:`.words`: The words of entries and answers, as a port packs and reads them
 - :mod:`.entries`: Operations of a CPU, put into blocks of entries: a full block is queued, and

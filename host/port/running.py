@@ -5,13 +5,13 @@ A layer's kernel is one object for a node. Its work is charged to the CPU that e
 
 from collections.abc import Awaitable, Callable
 from fractions import Fraction
-from typing import Any
+from typing import Any, cast
 
 from .costs import Path
 from .port import Mark, Port
 from .work import Charge
 
-__all__ = ["Running", "RunningPort"]
+__all__ = ["Running", "RunningPort", "port_of"]
 
 
 class Running:
@@ -80,3 +80,9 @@ class RunningPort:
         """:meth:`.Port.span` on the CPU that runs."""
         port = self._running.port
         port.span(activity, number, charges.of(port))
+
+
+def port_of(running: Running) -> Port:
+    """The port of whichever CPU runs. Layers use it as any port, so it has a port's type; it is
+    none, because it has no state."""
+    return cast(Port, RunningPort(running))

@@ -1,7 +1,7 @@
 """A NIC design: what a user writes to plug a NIC in."""
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..registers import Register
 from .finding import DoorError
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from ..description import Description, Section
 
 __all__ = ["NicDesign"]
+
+Kind = TypeVar("Kind")
 
 
 class NicDesign:
@@ -109,6 +111,27 @@ class NicDesign:
         """The driver of the NIC of ``node`` that is of ``kind``, one of :meth:`kinds`. It is made
         once for each NIC (:meth:`.Node.nic_driver`)."""
         raise NotImplementedError(f"NIC design {self.name} has no driver()")
+
+    def offered_driver(self, node: "Node", kind: type[Kind]) -> Kind:
+        """The driver that :meth:`driver` makes, checked.
+
+        Raises
+        ------
+        RuntimeError
+            The design offers none of ``kind`` under the run's description.
+        DoorError
+            It makes something else.
+        """
+        kinds = self.offered(node.description)
+        if kind not in kinds:
+            raise RuntimeError(
+                f"{node.place}: NIC design {self.name} has no driver of kind {kind.__name__}; it "
+                f"has {', '.join(one.__name__ for one in kinds) or 'none'}")
+        made: object = self.driver(node, kind)
+        if not isinstance(made, kind):
+            raise DoorError(f"driver() of NIC design {self.name!r} must make an object of "
+                            f"{kind.__name__}, not of {type(made).__name__}")
+        return made
 
     def needs(self, description: "Description") -> Iterable[str]:
         """One line for each rule of the design that ``description`` breaks: the knob, its value and

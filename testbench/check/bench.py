@@ -175,7 +175,7 @@ class Bench:
         await self._clock([True] * NICS, True)
         runtime = Runtime(self.description, self, self.memories, programs, tracing=False)
         for nic, node in zip(self.nics, runtime.nodes, strict=True):
-            node._allocator = given = _Given(self.description.memory.bytes)
+            node.host.allocator = given = _Given(self.description.memory.bytes)
             nic.allow = given.has
         last, quiet = 0, [0] * NICS
         more = runtime.attention()

@@ -22,7 +22,6 @@ WAIVED = {
     "report: document": _FIELDS,
     "lab: Lab.run": "switches of a run, public by these names",
     "netlist: netlist": "options of one yosys script, each with a default but for pads",
-    "node: Node.__init__": "one place makes nodes; two of these are what its CPUs share",
     "arrays: darray": _MPI,
     "collective: _allgatherv": _MPI,
     "collective: _alltoallv": _MPI,

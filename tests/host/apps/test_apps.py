@@ -219,7 +219,7 @@ def test_on_every_way_to_the_nic_and_within_the_memory_that_is_asked_for(way):
         found = good(run_app(name, 3, given, WAYS[way]))
         asked = fixed_bytes(found.description, 3) + found.module.needed(found.parameters, 3)
         for node in found.runtime.nodes:
-            assert found.description.memory.bytes - node._allocator.free <= asked
+            assert found.description.memory.bytes - node.host.allocator.free <= asked
 
 
 def test_defaults_fit_in_the_memory_of_the_default_nic():

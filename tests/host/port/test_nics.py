@@ -8,8 +8,10 @@ from nicbed.host.gm.driver import Driver
 from nicbed.host.kernel.interrupts import Handler, Interrupts
 from nicbed.host.port.costs import Costs
 from nicbed.host.port.diagnosis import place
+from nicbed.host.port.host import Host
 from nicbed.host.port.node import Node
 from nicbed.host.port.port import Port
+from nicbed.host.port.services import Services
 from nicbed.host.processor import FirmwareCrash
 from nicbed.host.rpc import Rpc
 from nicbed.host.runtime import Stuck
@@ -46,13 +48,10 @@ def describe(nics: int, cpus: int = 2, nodes: int = 3) -> Description:
 def views(description: Description, number: int = 1, running: set[int] | None = None
           ) -> list[Node]:
     """Node ``number`` as each of its CPUs sees it."""
-    found: list[Node] = []
     cpus = description.node.cpus
-    for cpu in range(cpus):
-        found.append(Node(number, description,
-                          Port(number * cpus + cpu, number, Costs(description), cpu), Memory(),
-                          graph_of(description), None, found[0] if cpu else None, running))
-    return found
+    ports = [Port(number * cpus + cpu, number, Costs(description), cpu) for cpu in range(cpus)]
+    host = Host(number, description, Memory(), graph_of(description), ports, Services(), running)
+    return [Node(host, cpu) for cpu in host.cpus]
 
 
 def test_a_nic_s_node_has_wire_addresses() -> None:
@@ -161,7 +160,7 @@ def test_a_layer_that_waits_serves_the_others(design: str, monkeypatch: pytest.M
     """And without that they wait for ever."""
     description = describe_knobs(SMALL, {"node.nics": 2, "via.design": design})
     Model(description).run([answered_meanwhile] * 2, limit=1_000_000)
-    monkeypatch.setattr("nicbed.host.port.node.Interrupts", Deaf)
+    monkeypatch.setattr("nicbed.host.port.cpu.Interrupts", Deaf)
     with pytest.raises(Stuck):
         Model(description).run([answered_meanwhile] * 2, limit=1_000_000)
 

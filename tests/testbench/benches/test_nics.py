@@ -7,7 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from nicbed.host.port.node import Node, NodeNic
+from nicbed.host.port.position import Position
 from nicbed.layouts.doors import LAYERS
 from nicbed.layouts.trace import Block, Event, Kind
 from nicbed.testbench import benches
@@ -143,14 +143,12 @@ def test_events_are_those_of_nodes_with_that_nic() -> None:
 
 
 def test_a_peer_is_the_same_nic_of_another_node() -> None:
-    node = SimpleNamespace(number=1, nodes=3, nics=4)
-    nic = object.__new__(NodeNic)
-    nic._node, nic._nic, nic.nics = node, 2, 4  # type: ignore[assignment]
-    assert nic.home == 1 and [nic.address_on(one) for one in range(3)] == [2, 6, 10]
+    nic = Position(1, 3, [6], nic=2, nics=4)
+    assert (nic.home, nic.number, nic.nodes) == (1, 6, 12)
+    assert [nic.address_on(one) for one in range(3)] == [2, 6, 10]
     assert [nic.node_of(address) for address in (2, 6, 10, 11)] == [0, 1, 2, 2]
-    plain = object.__new__(Node)
-    plain.number = 1
-    assert plain.home == 1 and plain.address_on(2) == plain.node_of(2) == 2
+    plain = Position(1, 3, range(3))
+    assert plain.home == plain.number == 1 and plain.address_on(2) == plain.node_of(2) == 2
 
 
 @pytest.mark.parametrize(("layer", "overrides"), [

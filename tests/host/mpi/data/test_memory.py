@@ -36,7 +36,7 @@ def taken(description, nodes):
     async def program(node):
         await rank(node)
         frames = node.service(PageFrames)
-        spare = node._allocator.free + len(frames._pool) * frames.page_bytes
+        spare = node.host.allocator.free + len(frames._pool) * frames.page_bytes
         found.append(description.memory.bytes - spare)
 
     Model(description).run([program] * nodes, limit=400_000_000)
