@@ -110,7 +110,7 @@ class BulkSending:
                 continue
             self._sending.port.spend(self._c_end)
             before, handlers.context = handlers.context, IN_REPLY
-            result = transfer.end(handlers.am, transfer.earg)
+            result = transfer.end()
             if result is not None:
                 await result
             handlers.context = before

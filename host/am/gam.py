@@ -11,6 +11,8 @@ The layer runs on one CPU of a node, only inside the program's calls.
 """
 
 from collections.abc import Callable, Sequence
+from functools import partial
+from types import MethodType
 from typing import Any
 
 from ...layouts.packet import FLIT_BYTES, HEADER_BYTES
@@ -72,7 +74,9 @@ class Gam:
         self._partners = [peer for peer in self.peers
                           if peer.number in node.active and peer.number != node.number]
         self._deadline = deadline = Deadline()
-        self._handlers = Handlers(self, handlers)
+        self._handlers = Handlers(node.number)
+        for handler in handlers:
+            self._add(handler)
         self._ring = way.ring
         self._sending = Sending(node, way, deadline, self.counters)
         bulk = BulkSending(self._sending, self._handlers, deadline)
@@ -108,7 +112,10 @@ class Gam:
     def register(self, handler: Handler) -> int:
         """Append ``handler`` to the handler table; return its index."""
         self.port.spend(self._c_register)
-        return self._handlers.add(handler)
+        return self._add(handler)
+
+    def _add(self, handler: Handler) -> int:
+        return self._handlers.add(handler, MethodType(handler, self))
 
     async def enable(self) -> None:
         """Set up the rings and start the layer. This must be the first call. Messages that arrived
@@ -261,7 +268,8 @@ class Gam:
         """am_store_async: like am_store, but returns when as many packets as possible have been
         sent. When the source may be reused, ``end(am, earg)`` runs on this node, in a poll."""
         self._ready("am_store")
-        await self._transfers.store(dest, local, remote, length, handler, arg, end, earg)
+        await self._transfers.store(dest, local, remote, length, handler, arg,
+                                    None if end is None else partial(end, self, earg))
 
     async def get(self, dest: int, remote: int, local: int, length: int,
                   handler: int | Handler | None = None, arg: int = 0) -> None:

@@ -1,6 +1,6 @@
 """The handler table, and the context of the running handler."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from types import CoroutineType
 from typing import Any
 
@@ -23,14 +23,12 @@ GET: What = IN_REPLY, "get"
 
 
 class Handlers:
-    """The handlers of one node, in the order in which all nodes have them.
+    """The handlers of ``node``, in the order in which all nodes have them.
 
     Attributes
     ----------
-    am
-        What each handler gets first.
     table
-        The handlers, by index.
+        The handlers, by index, as functions of a message's source and words.
     context
         What is running: the program, a request handler, or a reply handler or end function.
     source, replied
@@ -38,24 +36,23 @@ class Handlers:
         has replied.
     """
 
-    __slots__ = ("am", "table", "context", "source", "replied", "_indices")
+    __slots__ = ("table", "context", "source", "replied", "_node", "_indices")
 
-    def __init__(self, am: Any, handlers: Sequence[Handler]) -> None:
-        self.am = am
+    def __init__(self, node: int) -> None:
+        self._node = node
         self.table: list[Handler] = []
         self.context = PROGRAM
         self.source: Peer
         self.replied = False
         self._indices: dict[Handler, int] = {}
-        for handler in handlers:
-            self.add(handler)
 
-    def add(self, handler: Handler) -> int:
-        """Append ``handler`` to the handler table; return its index."""
+    def add(self, handler: Handler, bound: Handler) -> int:
+        """Append ``handler`` to the handler table, ``bound`` to what it gets first; return its
+        index."""
         if len(self.table) >= wire.NO_HANDLER:
             raise AmError(f"a handler table has {wire.NO_HANDLER} entries, and it is full")
         index = self._indices.setdefault(handler, len(self.table))
-        self.table.append(handler)
+        self.table.append(bound)
         return index
 
     def index(self, handler: int | Handler) -> int:
@@ -90,17 +87,17 @@ class Handlers:
         self.context = what[0]
         self.source = source
         self.replied = False
-        result = (function(self.am, source.number, a0) if count == 1  # the usual message
-                  else function(self.am, source.number, *(a0, a1, a2, a3)[:count]))
+        result = (function(source.number, a0) if count == 1  # the usual message
+                  else function(source.number, *(a0, a1, a2, a3)[:count]))
         if result is None or result is NOTHING:
             return NOTHING
         if result.__class__ is not CoroutineType:
-            check_given(function, result)
+            check_given(getattr(function, "__func__", function), result)
         return result
 
     def _missing(self, what: str, source: int, handler: int) -> AmError:
         """The error for a message from node ``source`` that names a handler outside the table."""
-        node = self.am.node.number
+        node = self._node
         return AmError(f"node {source} sent node {node} a {what} for handler {handler}"
                        f": there are {len(self.table)} in node {node}'s table; "
                        "it has the same order on all nodes")

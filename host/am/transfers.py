@@ -36,8 +36,9 @@ class Transfers:
 
     async def store(self, dest: int, local: int, remote: int, length: int,
                     handler: int | Handler | None, arg: int,
-                    end: Callable[..., Any] | None = None, earg: Any = None) -> Transfer:
-        """Send as many packets of a store as possible."""
+                    end: Callable[[], Any] | None = None) -> Transfer:
+        """Send as many packets of a store as possible; ``end`` runs when its source may be
+        reused."""
         port = self._port
         peer, index = self._checked("am_store", dest, local, remote, length, handler, arg)
         number = self._node.trace_number()
@@ -47,7 +48,7 @@ class Transfers:
         peer.credits -= 1
         if self._credit.acks:
             peer.unanswered += 1
-        transfer = Transfer(wire.K_STORE, local, remote, length, index, arg, number, end, earg)
+        transfer = Transfer(wire.K_STORE, local, remote, length, index, arg, number, end)
         self._bulk.begin(peer, transfer)
         port.mark(BULK_SEND, END, number)
         await self._settling.pump()

@@ -71,11 +71,11 @@ class PeerGone(Exception):
 class Transfer:
     """A bulk transfer under way: the part that is not yet packed into packets."""
 
-    __slots__ = ("kind", "local", "remote", "length", "handler", "argument", "end", "earg",
+    __slots__ = ("kind", "local", "remote", "length", "handler", "argument", "end",
                  "packed", "finished", "number")
 
     def __init__(self, kind: int, local: int, remote: int, length: int, handler: int, argument: int,
-                 number: int, end: Callable[..., Any] | None = None, earg: Any = None) -> None:
+                 number: int, end: Callable[[], Any] | None = None) -> None:
         self.kind = kind
         self.local = local
         self.remote = remote
@@ -84,7 +84,6 @@ class Transfer:
         self.argument = argument
         self.number = number
         self.end = end
-        self.earg = earg
         self.packed = 0
         self.finished = False
 

@@ -17,7 +17,6 @@ WAIVED = {
     "queues: complete": "the fields of one completion, given once, where it is made",
     "requests: Send.__init__": _PACKET,
     "send: Sender.pack": _PACKET,
-    "window: Transfer.__init__": _PACKET,
     "datatype: Datatype.__init__": _FIELDS,
     "report: document": _FIELDS,
     "lab: Lab.run": "switches of a run, public by these names",
