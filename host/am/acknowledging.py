@@ -1,8 +1,9 @@
 """Acknowledgements, NACKs and probes, sent and received."""
 
 from ..port.sent_again import Cause
-from . import costs, wire
+from . import wire
 from .bulk_sending import BulkSending
+from .costs import Prices
 from .deadline import Deadline
 from .sending import Sending
 from .window import AmError, Peer
@@ -43,8 +44,9 @@ class Acknowledging:
         self._deadline = deadline
         self._counters = counters
         self._acks_return = sending.node.description.am.credit == "ack"
-        self._c_misplaced = sending.port.path(costs.CHECK_MISPLACED)
-        self._c_sample = sending.port.path(costs.SAMPLE)
+        prices = sending.node.service(Prices)
+        self._c_misplaced = prices.check_misplaced
+        self._c_sample = prices.sample
 
     def owe(self, peer: Peer, cycle: int) -> None:
         """Note that a packet received at ``cycle`` must be acknowledged after ``hold`` cycles at

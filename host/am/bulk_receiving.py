@@ -1,8 +1,9 @@
 """Bulk transfers in: stores, the data of gets, and requests for gets."""
 
-from . import costs, wire
+from . import wire
 from .acknowledging import Acknowledging
 from .bulk_sending import BulkSending
+from .costs import Prices
 from .credit import Credit
 from .handlers import GET, PROGRAM, STORE, Handlers
 from .receive_ring import ReceiveRing
@@ -29,11 +30,11 @@ class BulkReceiving:
         self._ring = ring
         self._chunk = sending.node.description.am.chunk_packets
         self._credit = credit
-        path = sending.port.path
-        self._c_bulk_handle = path(costs.BULK_HANDLE)
-        self._c_bulk_last = path(costs.BULK_LAST)
-        self._c_get_handle = path(costs.REQUEST_HANDLE[4])
-        self._c_transfer = path(costs.TRANSFER)
+        prices = sending.node.service(Prices)
+        self._c_bulk_handle = prices.bulk_handle
+        self._c_bulk_last = prices.bulk_last
+        self._c_get_handle = prices.request_handle[4]
+        self._c_transfer = prices.transfer
 
     async def packet(self, peer: Peer, kind: int, flags: int, handler: int, target: int,
                      argument: int, length: int) -> None:

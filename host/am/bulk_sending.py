@@ -6,7 +6,8 @@ layer until the last packet is acknowledged. :mod:`.bulk_receiving` copies each 
 to its destination.
 """
 
-from . import costs, wire
+from . import wire
+from .costs import Prices
 from .deadline import Deadline
 from .handlers import IN_REPLY, Handlers
 from .marks import BEGIN, BULK_SEND, END
@@ -33,7 +34,7 @@ class BulkSending:
         self._handlers = handlers
         self._deadline = deadline
         self._mtu = sending.node.description.nic.mtu
-        self._c_end = sending.port.path(costs.END)
+        self._c_end = sending.node.service(Prices).end
 
     def begin(self, peer: Peer, transfer: Transfer) -> None:
         """Send ``transfer`` to ``peer``, after the transfers that began before it."""

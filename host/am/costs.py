@@ -5,8 +5,9 @@ time are separate operations and are not included.
 """
 
 from ..port.costs import Path
+from ..port.prices import prices
 
-__all__ = ["REQUEST", "REPLY", "NULL_REPLY", "REQUEST_HANDLE", "REPLY_HANDLE", "NULL_HANDLE"]
+__all__ = ["Prices"]
 
 REQUEST = [Path(f"request_{n}", call=2, load=8 + n, store=7 + n, branch=6, alu=9 + n)
            for n in range(5)]
@@ -85,3 +86,7 @@ ENABLE_PEER = Path("enable_peer", call=1, load=4, store=24, branch=2, alu=12)
 DISABLE = Path("disable", call=2, load=6, store=4, branch=6)
 BYE = Path("bye", call=1, load=6, store=6, branch=3, alu=7)
 REGISTER = Path("register", call=1, store=2, branch=1, alu=1)
+
+
+class Prices(prices(globals())):
+    """The paths of the layer as a CPU charges them."""

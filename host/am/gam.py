@@ -18,9 +18,10 @@ from typing import Any
 from ...layouts.packet import FLIT_BYTES, HEADER_BYTES
 from ..port.node import Node
 from ..port.suspension import NOTHING
-from . import costs, wire
+from . import wire
 from .acknowledging import Acknowledging
 from .bulk_sending import BulkSending
+from .costs import Prices
 from .credit import credit_of
 from .deadline import Deadline
 from .handlers import IN_REPLY, IN_REQUEST, PROGRAM, Handler, Handlers
@@ -63,7 +64,7 @@ class Gam:
     def __init__(self, node: Node, handlers: Sequence[Handler] = ()) -> None:
         node.drive_nic("Active Messages")
         self.node = node
-        self.port = port = node.port
+        self.port = node.port
         self.memory = node.memory
         self._numbers = node.trace_numbers
         self.enabled = False
@@ -94,14 +95,15 @@ class Gam:
         self._leaving = Leaving(node, self._partners, self._sending, acknowledging, settling,
                                 self._credit, deadline)
         self.again = self._sending.again
-        self._c_request = [port.path(p) for p in costs.REQUEST]
-        self._c_reply = [port.path(p) for p in costs.REPLY]
-        self._c_poll = port.path(costs.POLL)
-        self._c_wait = port.path(costs.WAIT)
-        self._c_query = port.path(costs.QUERY)
-        self._c_enable = port.path(costs.ENABLE)
-        self._c_enable_peer = port.path(costs.ENABLE_PEER)
-        self._c_register = port.path(costs.REGISTER)
+        prices = node.service(Prices)
+        self._c_request = prices.request
+        self._c_reply = prices.reply
+        self._c_poll = prices.poll
+        self._c_wait = prices.wait
+        self._c_query = prices.query
+        self._c_enable = prices.enable
+        self._c_enable_peer = prices.enable_peer
+        self._c_register = prices.register
 
     async def recheck(self) -> None:
         """Report how many slots of the receive ring have been taken, and have the NIC interrupt

@@ -3,8 +3,9 @@
 from collections.abc import Awaitable, Callable
 
 from ..port.node import Node
-from . import costs, wire
+from . import wire
 from .acknowledging import Acknowledging
+from .costs import Prices
 from .credit import Credit
 from .deadline import Deadline
 from .marks import CONTROL
@@ -40,8 +41,9 @@ class Leaving:
         self._credit = credit
         self._deadline = deadline
         self._window = node.description.am.request_window
-        self._c_disable = node.port.path(costs.DISABLE)
-        self._c_bye = node.port.path(costs.BYE)
+        prices = node.service(Prices)
+        self._c_disable = prices.disable
+        self._c_bye = prices.bye
 
     async def tell(self, spin: Spin) -> None:
         """Finish all own communication, and tell the partners. They are still served."""

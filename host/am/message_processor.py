@@ -25,7 +25,8 @@ from ..background import Background
 from ..nic.done_count import Report
 from ..port.node import Node
 from ..port.words import F_NOT_EQUAL, WORD
-from . import costs, wire
+from . import wire
+from .costs import Prices
 from .message_queues import FLAG, LAID_OUT, LINES, SERVED, MessageQueues
 
 __all__ = ["CPU", "MessageProcessor", "background"]
@@ -86,15 +87,15 @@ class MessageProcessor:
         self._slots_end = queues.slots + description.nic.receive_ring * description.slot_bytes
         self._space = 0
         self._descriptors = 0
-        self._report = Report(cpu, description.nic.send_ring, 0xFFFF, costs.MESSAGE_ROOM,
+        prices = cpu.service(Prices)
+        self._report = Report(cpu, description.nic.send_ring, 0xFFFF, prices.message_room,
                               queues.report)
-        path = cpu.port.path
-        self._c_start = path(costs.MESSAGE_START)
-        self._c_out = path(costs.MESSAGE_OUT)
-        self._c_bulk = path(costs.MESSAGE_OUT_BULK)
-        self._c_room = path(costs.MESSAGE_ROOM)
-        self._c_in = path(costs.MESSAGE_IN)
-        self._c_word = path(costs.MESSAGE_WORD)
+        self._c_start = prices.message_start
+        self._c_out = prices.message_out
+        self._c_bulk = prices.message_out_bulk
+        self._c_room = prices.message_room
+        self._c_in = prices.message_in
+        self._c_word = prices.message_word
 
     async def open(self) -> None:
         """Clear the send queue, and set up the NIC: the send ring, and the receive window in place

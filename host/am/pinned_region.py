@@ -3,7 +3,7 @@
 
 from ...layouts.processor import ENGINE_QUEUE
 from ..port.node import Node
-from . import costs
+from .costs import Prices
 
 __all__ = ["PinnedRegion"]
 
@@ -24,7 +24,7 @@ class PinnedRegion:
         self._places = packets + ENGINE_QUEUE
         self._first = -1
         self._used = 0
-        self._c_pinned = node.port.path(costs.PINNED)
+        self._c_pinned = node.service(Prices).pinned
 
     def copy(self, payload: int, length: int) -> int:
         """Copy the ``length`` bytes at ``payload`` to the next place; return its address. Takes two

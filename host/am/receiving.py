@@ -6,10 +6,11 @@ from ...layouts.am import CHANNEL_OF, AmKind
 from ...layouts.operations import NIC_BASE
 from ..port.port import Mark
 from ..port.suspension import NOTHING
-from . import costs, wire
+from . import wire
 from .acknowledging import Acknowledging
 from .bulk_receiving import BulkReceiving
 from .bulk_sending import BulkSending
+from .costs import Prices
 from .credit import Credit
 from .handlers import PROGRAM, REPLY, REQUEST, Handlers
 from .marks import BULK_HANDLE, CONTROL, END, REPLY_HANDLE, REQUEST_HANDLE
@@ -46,10 +47,11 @@ class Receiving:
         self._settling = settling
         self._credit = credit
         self._flushes = bool(port.costs.flush_bytes)
-        self._c_request_handle = [port.path(p) for p in costs.REQUEST_HANDLE]
-        self._c_reply_handle = [port.path(p) for p in costs.REPLY_HANDLE]
-        self._c_null_handle = port.path(costs.NULL_HANDLE)
-        self._c_control_handle = port.path(costs.CONTROL_HANDLE)
+        prices = sending.node.service(Prices)
+        self._c_request_handle = prices.request_handle
+        self._c_reply_handle = prices.reply_handle
+        self._c_null_handle = prices.null_handle
+        self._c_control_handle = prices.control_handle
         kinds = {wire.K_REQUEST: (REQUEST_HANDLE, self._request),
                  wire.K_REPLY: (REPLY_HANDLE, self._reply),
                  wire.K_NULL: (REPLY_HANDLE, self._reply),

@@ -7,7 +7,8 @@ from ..port.node import Node
 from ..port.sent_again import SentAgain
 from ..port.suspension import NOTHING
 from ..port.work import Charge
-from . import costs, wire
+from . import wire
+from .costs import Prices
 from .deadline import Deadline
 from .marks import BEGIN, CONTROL, END, REPLY_SEND
 from .ways import Way
@@ -55,10 +56,10 @@ class Sending:
         self._takes = way.takes
         self._deadline = deadline
         self._put_small = way.put
-        path = node.port.path
-        self._c_null_reply = path(costs.NULL_REPLY)
-        self._c_again = path(costs.AGAIN)
-        self._c_control_send = path(costs.CONTROL_SEND)
+        prices = node.service(Prices)
+        self._c_null_reply = prices.null_reply
+        self._c_again = prices.again
+        self._c_control_send = prices.control_send
 
     # New packets
 

@@ -1,8 +1,8 @@
 """Postponed work: packets without room, packets to be sent again, deadlines, keep-alive."""
 
-from . import costs
 from .acknowledging import Acknowledging
 from .bulk_sending import BulkSending
+from .costs import Prices
 from .deadline import FAR, Deadline
 from .marks import BEGIN, CONTROL, END
 from .presence import Others
@@ -56,8 +56,9 @@ class Settling:
         self._window = am.request_window
         self._retries = am.retries
         self._timeout = am.retry_timeout
-        self._c_timers = sending.port.path(costs.TIMERS)
-        self._c_timer_peer = sending.port.path(costs.TIMER_PEER)
+        prices = sending.node.service(Prices)
+        self._c_timers = prices.timers
+        self._c_timer_peer = prices.timer_peer
 
     def lost(self, peer: Peer) -> PeerGone:
         """The error that ``peer`` is gone."""

@@ -4,8 +4,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..port.node import Node
-from . import costs, wire
+from . import wire
 from .bulk_sending import BulkSending
+from .costs import Prices
 from .credit import Credit
 from .handlers import Handler, Handlers
 from .marks import BULK_SEND, END
@@ -31,8 +32,9 @@ class Transfers:
         self._settling = settling
         self._polling = polling
         self._credit = credit
-        self._c_transfer = node.port.path(costs.TRANSFER)
-        self._c_request = node.port.path(costs.REQUEST[4])
+        prices = node.service(Prices)
+        self._c_transfer = prices.transfer
+        self._c_request = prices.request[4]
 
     async def store(self, dest: int, local: int, remote: int, length: int,
                     handler: int | Handler | None, arg: int,

@@ -5,8 +5,9 @@ putting a slot costs (:mod:`nicbed.host.processor.costs`) are not in here.
 """
 
 from ..port.costs import Path
+from ..port.prices import prices
 
-__all__: list[str] = []
+__all__ = ["Prices"]
 
 SEND_4 = Path("fm_send_4", call=1, load=6, store=2, branch=4, alu=6)
 """FM_send_4: arguments, places and room, header, what is owed."""
@@ -24,9 +25,13 @@ OWED = Path("fm_owed", call=1, load=3, store=2, branch=2, alu=4)
 """Sending one."""
 KEEP = Path("fm_keep", call=1, load=4, store=3, branch=3, alu=4)
 """A packet into a queue in host memory, beside copying it."""
-RETURN = Path("fm_return", call=1, load=4, store=1, branch=2, alu=5)
+GIVE_BACK = Path("fm_return", call=1, load=4, store=1, branch=2, alu=5)
 """Sending a packet back, or again."""
 TAKEN = Path("fm_taken", load=2, store=1, alu=2)
 """Telling the NIC how many slots of the ring were taken."""
 INITIALIZE = Path("fm_initialize", call=4, load=12, store=40, branch=12, alu=20)
 FINALIZE = Path("fm_finalize", call=2, load=6, store=4, branch=6)
+
+
+class Prices(prices(globals())):
+    """The paths of the library as a CPU charges them."""

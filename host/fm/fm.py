@@ -19,7 +19,7 @@ from ...layouts.trace import Activity
 from ..port.node import Node
 from ..port.suspension import check_given
 from ..port.work import Charge
-from . import costs
+from .costs import Prices
 from .frames import FmError, Frames, Packet
 from .returning import BEGIN, BYTES, CONTROL, END, KIND, Returning
 
@@ -59,7 +59,7 @@ class Fm:
     def __init__(self, node: Node, handlers: Sequence[Handler] = (), *,
                  reject_queue: int = PLACES, receive_queue: int = PLACES) -> None:
         self.node = node
-        self.port = port = node.port
+        self.port = node.port
         self.memory = node.memory
         self._frames = frames = Frames(node)
         self._returning = Returning(frames, reject_queue, receive_queue)
@@ -72,11 +72,12 @@ class Fm:
         self._handling = False
         self._buffer = 0
         self._heard = 0
-        self._c_send_4, self._c_send = port.path(costs.SEND_4), port.path(costs.SEND)
-        self._c_extract = port.path(costs.EXTRACT)
-        self._c_handle_4, self._c_handle = port.path(costs.HANDLE_4), port.path(costs.HANDLE)
-        self._c_initialize = port.path(costs.INITIALIZE)
-        self._c_finalize = port.path(costs.FINALIZE)
+        prices = node.service(Prices)
+        self._c_send_4, self._c_send = prices.send_4, prices.send
+        self._c_extract = prices.extract
+        self._c_handle_4, self._c_handle = prices.handle_4, prices.handle
+        self._c_initialize = prices.initialize
+        self._c_finalize = prices.finalize
 
     async def FM_initialize(self) -> None:
         """Start the firmware and the layer. This must be the first call."""

@@ -14,7 +14,7 @@ from ..port.sent_again import SentAgain
 from ..port.words import F_ONCE, TIMEOUT
 from ..processor.loader import NicProcessor
 from ..processor.queue import CoherentQueue, PioQueue, SendQueue
-from . import costs
+from .costs import Prices
 from .lost import Lost, losses
 
 __all__ = ["FmError", "Frames", "Packet"]
@@ -70,7 +70,7 @@ class Frames:
 
     def __init__(self, node: Node) -> None:
         self.node = node
-        self.port = port = node.port
+        self.port = node.port
         self.memory = node.memory
         description = node.description
         self.counters = dict.fromkeys(("rejected", "returned", "again", "accepted", "malformed"), 0)
@@ -90,7 +90,7 @@ class Frames:
             lost.why = why
             lost.waiting[node.number] = self._empty
         self._queue: SendQueue
-        self._c_taken = port.path(costs.TAKEN)
+        self._c_taken = node.service(Prices).taken
 
     async def open(self) -> None:
         """Start the firmware on fresh rings."""

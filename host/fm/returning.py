@@ -23,7 +23,7 @@ from collections import deque
 from ...layouts.fm import FM_HEADER, FRAME_BYTES, FmKind
 from ...layouts.trace import BEGIN, END, Activity
 from ..port.sent_again import Cause
-from . import costs
+from .costs import Prices
 from .frames import FmError, Frames, Packet
 
 __all__ = ["Returning"]
@@ -58,7 +58,7 @@ class Returning:
     def __init__(self, frames: Frames, reject_queue: int, receive_queue: int) -> None:
         self._frames = frames
         self._node = node = frames.node
-        self._port = port = node.port
+        self._port = node.port
         most = frames.slots.entries // (node.nodes + 1)
         if reject_queue < 1 or receive_queue < 1:
             raise ValueError("reject_queue and receive_queue must be at least 1, not "
@@ -73,8 +73,9 @@ class Returning:
         self.received: deque[tuple[Packet, int]] = deque()
         self._receive_queue = receive_queue
         self._kept = self.again_at = self._puts = 0
-        self._c_accepted, self._c_owed = port.path(costs.ACCEPTED), port.path(costs.OWED)
-        self._c_keep, self._c_return = port.path(costs.KEEP), port.path(costs.RETURN)
+        prices = node.service(Prices)
+        self._c_accepted, self._c_owed = prices.accepted, prices.owed
+        self._c_keep, self._c_return = prices.keep, prices.give_back
 
     async def open(self) -> None:
         """Start the firmware, and allocate the queues."""

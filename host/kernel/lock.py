@@ -10,9 +10,9 @@ from typing import Any, Protocol
 from ..port.cpu import ALL
 from ..port.node import Node
 from ..port.suspension import NOTHING
-from ..smp.costs import TAKE
+from ..smp.costs import Prices as LockPrices
 from ..smp.words import lines, spin, store
-from . import costs
+from .costs import Prices
 from .timers import FAR
 
 __all__ = ["KernelLock", "kernel_lock"]
@@ -160,11 +160,12 @@ class Lock:
 
     def __init__(self, node: Node) -> None:
         self._node = node
-        self._port = port = node.port
+        self._port = node.port
         self._word, _ = lines(node, "kernel")
-        self._take = port.path(TAKE)
-        self._release = port.path(costs.RELEASE)
-        self._look = port.path(costs.IDLE)
+        self._take = node.service(LockPrices).take
+        prices = node.service(Prices)
+        self._release = prices.release
+        self._look = prices.idle
         self._holder = -1
         """The CPU that is in the kernel."""
         self._depth = 0

@@ -5,9 +5,9 @@ They are counted from the code that a C implementation of each path needs, times
 """
 
 from ..port.costs import Path
+from ..port.prices import prices
 
-__all__ = ["ARRIVED", "DELIVER", "ENABLE", "ENABLE_PEER", "GO", "KEEP", "POLLED", "QUERY",
-           "RECEIVE", "SEARCH", "SEND", "SENT", "WAIT"]
+__all__ = ["Prices"]
 
 SEND = Path("mpl_send", call=2, load=8, store=10, branch=8, alu=8)
 """mp_send: arguments, the message's record and number, the way by its length."""
@@ -31,3 +31,7 @@ POLLED = Path("mpl_status", call=1, load=2, branch=2)
 QUERY = Path("mpl_environ", call=1, load=2, store=2)
 ENABLE = Path("mpl_enable", call=4, load=12, store=40, branch=12, alu=20)
 ENABLE_PEER = Path("mpl_enable_peer", call=1, load=2, store=12, branch=2, alu=6)
+
+
+class Prices(prices(globals(), lambda description: description.mpl.path_scale)):
+    """The paths of the library as a CPU charges them."""

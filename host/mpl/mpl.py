@@ -23,7 +23,7 @@ from typing import Any
 from ...layouts.trace import BEGIN, END, Activity
 from ..am import Gam
 from ..port.node import Node
-from . import costs
+from .costs import Prices
 from .matching import DONTCARE, Envelope, Matching, MplError, Receive, Status, Way
 from .peers import NUMBERS, SLOTS, Peer
 
@@ -73,20 +73,20 @@ class Mpl:
         self._number = 0
         self._due: deque[tuple[Callable[..., Any], tuple[Any, ...]]] = deque()
         """Calls of Active Messages that follow from handled messages."""
-        scale = settings.path_scale
-        self._c_send = port.path(costs.SEND, scale)
-        self._c_receive = port.path(costs.RECEIVE, scale)
-        self._c_arrived = port.path(costs.ARRIVED, scale)
-        self._c_search = port.path(costs.SEARCH, scale)
-        self._c_keep = port.path(costs.KEEP, scale)
-        self._c_deliver = port.path(costs.DELIVER, scale)
-        self._c_go = port.path(costs.GO, scale)
-        self._c_sent = port.path(costs.SENT, scale)
-        self._c_wait = port.path(costs.WAIT, scale)
-        self._c_status = port.path(costs.POLLED, scale)
-        self._c_query = port.path(costs.QUERY, scale)
-        self._c_enable = port.path(costs.ENABLE, scale)
-        self._c_enable_peer = port.path(costs.ENABLE_PEER, scale)
+        prices = node.service(Prices)
+        self._c_send = prices.send
+        self._c_receive = prices.receive
+        self._c_arrived = prices.arrived
+        self._c_search = prices.search
+        self._c_keep = prices.keep
+        self._c_deliver = prices.deliver
+        self._c_go = prices.go
+        self._c_sent = prices.sent
+        self._c_wait = prices.wait
+        self._c_status = prices.polled
+        self._c_query = prices.query
+        self._c_enable = prices.enable
+        self._c_enable_peer = prices.enable_peer
 
     async def enable(self) -> None:
         """Start the layer. This must be the first call."""

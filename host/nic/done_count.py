@@ -1,8 +1,8 @@
 """A count in host memory by which the NIC reports how many posted items are done."""
 
-from ..port.costs import Path
 from ..port.node import Node
 from ..port.words import F_NOT_EQUAL
+from ..port.work import Charge
 
 __all__ = ["Report"]
 
@@ -25,7 +25,7 @@ class Report:
         Counts since the start; ``done`` is the value last read.
     """
 
-    def __init__(self, node: Node, entries: int, mask: int, price: Path, place: int = 0) -> None:
+    def __init__(self, node: Node, entries: int, mask: int, price: Charge, place: int = 0) -> None:
         self.node = node
         self.port, self.memory = node.port, node.memory
         self.entries = entries
@@ -33,7 +33,7 @@ class Report:
         self.place = place
         self.posted = 0
         self.done = 0
-        self._look = node.port.path(price)
+        self._look = price
 
     async def open(self) -> None:
         """Allocate the count and set it to zero, before the NIC gets its address."""

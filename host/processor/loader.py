@@ -21,7 +21,7 @@ from ...layouts.processor import (
 from ...layouts.via import DOORBELL_PAGES, PAGE
 from ..port.node import Node
 from ..port.port import Watch
-from . import costs
+from .costs import Prices
 
 __all__ = ["KERNEL_PAGE", "NicProcessor", "ProcessorError", "load_sum"]
 
@@ -59,11 +59,11 @@ class NicProcessor:
     def __init__(self, node: Node) -> None:
         node.drive_nic("firmware")
         self.node = node
-        self.port = port = node.port
+        self.port = node.port
         self.description = node.description
         self.image: Image | None = None
         self._ran = False
-        self._load = port.path(costs.LOAD)
+        self._load = node.service(Prices).load
         self._register = node.register
         self._window = node.nic_address(NIC_MEMORY)
         if self.description.nic.processor == "none":

@@ -2,7 +2,7 @@
 
 from ...layouts.operations import BURST
 from ..port.port import Watch
-from . import costs
+from .costs import Prices
 from .loader import KERNEL_PAGE, NicProcessor, ProcessorError
 
 __all__ = ["Mailbox"]
@@ -21,7 +21,7 @@ class Mailbox:
         self.port = processor.port
         self._base = processor.address(name)
         self._doorbell = processor.doorbell(KERNEL_PAGE)
-        self._command = self.port.path(costs.COMMAND)
+        self._command = processor.node.service(Prices).command
         self._sequence = 0
 
     async def call(self, *words: int, limit: int = LIMIT) -> int:

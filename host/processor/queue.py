@@ -6,7 +6,7 @@ from ...layouts.operations import BURST, CACHE_LINE
 from ...layouts.processor import SEND_WORD, SLOT_BYTES
 from ..nic.done_count import Report
 from ..port.words import TIMEOUT
-from . import costs
+from .costs import Prices
 from .loader import NicProcessor
 
 __all__ = ["CoherentQueue", "PioQueue", "SendQueue"]
@@ -40,9 +40,10 @@ class SendQueue:
         self.port = processor.port
         self.memory = processor.node.memory
         self.count = count
-        self.room = Report(processor.node, count, MASK, costs.ROOM, report)
+        prices = processor.node.service(Prices)
+        self.room = Report(processor.node, count, MASK, prices.room, report)
         self._doorbell = processor.doorbell(page)
-        self._post = self.port.path(costs.POST)
+        self._post = prices.post
 
     async def wait(self, limit: int = 0) -> bool:
         """Wait for a free slot; return whether there is one within ``limit`` cycles (0: no

@@ -7,8 +7,9 @@ thousand in the kernel. ``cpu.trap`` and ``cpu.interrupt`` are in them; all are 
 """
 
 from ..port.costs import Path
+from ..port.prices import prices
 
-__all__ = ["CALL", "CHECK", "DECODE", "INPUT", "OUTPUT", "TAKE", "UNWANTED"]
+__all__ = ["Prices"]
 
 CALL = Path("rpc_call", call=14, load=60, store=80, branch=40, alu=40)
 """The library: the call's record and number, header, credentials and words in their wire form."""
@@ -24,3 +25,7 @@ CHECK = Path("rpc_check", call=2, load=4, branch=4)
 """Whether anything has come, as the library knows without the kernel."""
 UNWANTED = Path("rpc_unwanted", interrupt=1, call=4, load=8, branch=4)
 """An interrupt that finds nothing more: another has handled its packet."""
+
+
+class Prices(prices(globals())):
+    """The paths of a call as a CPU charges them."""

@@ -13,7 +13,7 @@ from ...layouts.trace import BEGIN, END, Activity
 from ..am import Gam
 from ..kernel.interrupts import Handler
 from ..port.node import Node
-from . import costs
+from .costs import Prices
 
 __all__ = ["Procedure", "Rpc", "RpcError"]
 
@@ -46,7 +46,7 @@ class Rpc:
         if len(procedures) > PROCEDURES:
             raise RpcError(f"{len(procedures)} procedures: there may be {PROCEDURES}")
         self.node = node
-        self.port = port = node.port
+        self.port = node.port
         node.drive_nic("RPC", interrupts=True)
         self._handler = Handler(self._drain)
         self._irq_status = node.register("irq_status")
@@ -57,11 +57,11 @@ class Rpc:
         self._number = 0
         self._handled = 0
         self._timeout = node.description.am.retry_timeout
-        self._c_call, self._c_output, self._c_input, self._c_take, self._c_decode = (
-            port.path(path) for path in (costs.CALL, costs.OUTPUT, costs.INPUT, costs.TAKE,
-                                         costs.DECODE))
-        self._c_check = port.path(costs.CHECK)
-        self._c_unwanted = port.path(costs.UNWANTED)
+        prices = node.service(Prices)
+        self._c_call, self._c_decode = prices.call, prices.decode
+        self._c_output, self._c_input, self._c_take = prices.output, prices.input, prices.take
+        self._c_check = prices.check
+        self._c_unwanted = prices.unwanted
 
     @property
     def open(self) -> int:

@@ -1,7 +1,7 @@
 """A barrier of a node's CPUs, in shared memory."""
 
 from ..port.node import Node
-from . import costs
+from .costs import Prices
 from .words import lines, spin, store
 
 __all__ = ["Barrier"]
@@ -16,16 +16,17 @@ class Barrier:
 
     def __init__(self, cpu: Node, name: str, parties: int | None = None) -> None:
         self._cpu = cpu
-        self._port = port = cpu.port
+        self._port = cpu.port
         self._parties = cpu.cpus if parties is None else parties
         if not 1 <= self._parties <= cpu.cpus:
             raise ValueError(f"parties must be 1 to {cpu.cpus} (node.cpus), not {parties}")
         self._count, size = lines(cpu, name, 2)
         self._round = self._count + size
         self._rounds = 0
-        self._arrive = port.path(costs.ARRIVE)
-        self._counts = port.path(costs.COUNT)
-        self._last = port.path(costs.LAST)
+        prices = cpu.service(Prices)
+        self._arrive = prices.arrive
+        self._counts = prices.count
+        self._last = prices.last
 
     async def wait(self) -> None:
         """Arrive, and wait for the others."""

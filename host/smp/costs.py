@@ -4,8 +4,9 @@ Loads and stores of shared words, CAS and spinning are operations, which cost ti
 """
 
 from ..port.costs import Path
+from ..port.prices import prices
 
-__all__ = ["ARRIVE", "COUNT", "HAND_OVER", "LAST", "QUEUE", "RELEASE", "SWAP", "TAKE", "TURN"]
+__all__ = ["Prices"]
 
 TAKE = Path("spin_lock_take", call=1, branch=1)
 """Each attempt: CAS, and whether it took the lock."""
@@ -22,3 +23,7 @@ TURN = Path("next_layer", load=1, alu=1, branch=1)
 """On to the next of several layers, before its poll."""
 LAST = Path("barrier_last", alu=1)
 """The last to arrive sets the counter back and lets the others go."""
+
+
+class Prices(prices(globals())):
+    """The paths of locks and barriers as a CPU charges them."""

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, Protocol
 
 from ..port.node import Node
-from . import costs
+from .costs import Prices
 
 __all__ = ["Layer", "Layers"]
 
@@ -36,7 +36,7 @@ class Layers:
             raise ValueError("there must be a layer to poll")
         self._port = cpu.port
         self._layers: tuple[Any, ...] = layers
-        self._turn = cpu.port.path(costs.TURN)
+        self._turn = cpu.service(Prices).turn
 
     def __getitem__(self, number: int) -> Any:
         return self._layers[number]

@@ -1,7 +1,7 @@
 """Locks in shared memory: one that all CPUs spin on, and one with a queue."""
 
 from ..port.node import Node
-from . import costs
+from .costs import Prices
 from .words import lines, spin, store
 
 __all__ = ["QueueLock", "SpinLock"]
@@ -17,10 +17,11 @@ class SpinLock:
 
     def __init__(self, cpu: Node, name: str) -> None:
         self._cpu = cpu
-        self._port = port = cpu.port
+        self._port = cpu.port
         self._word, _ = lines(cpu, name)
-        self._take = port.path(costs.TAKE)
-        self._release = port.path(costs.RELEASE)
+        prices = cpu.service(Prices)
+        self._take = prices.take
+        self._release = prices.release
 
     async def acquire(self) -> None:
         """Take the lock; waits while another CPU has it."""
@@ -47,13 +48,14 @@ class QueueLock:
 
     def __init__(self, cpu: Node, name: str) -> None:
         self._cpu = cpu
-        self._port = port = cpu.port
+        self._port = cpu.port
         self._tail, size = lines(cpu, name, 1 + cpu.cpus)
         self._mine = self._tail + size * (1 + cpu.cpu)
         """The CPU's record: the address of its successor's, and whether it has to wait."""
-        self._queue = port.path(costs.QUEUE)
-        self._swap = port.path(costs.SWAP)
-        self._hand_over = port.path(costs.HAND_OVER)
+        prices = cpu.service(Prices)
+        self._queue = prices.queue
+        self._swap = prices.swap
+        self._hand_over = prices.hand_over
 
     async def acquire(self) -> None:
         """Take the lock; waits behind the CPUs that came before."""

@@ -6,7 +6,7 @@ handler at the receiver answers, or counts the bytes.
 
 from typing import Any
 
-from . import costs
+from .costs import Prices
 from .counting import Counting
 from .pointers import GlobalPointer
 from .process import Process
@@ -27,14 +27,15 @@ class Bulk:
         self._counting = counting
         self._arrived = False
         """Whether the blocking access is complete."""
-        register, path = process.am.register, process.port.path
+        register = process.am.register
         self._h_got = register(self._got)
         self._h_put = register(self._put)
         self._h_stored = register(self._stored)
         self._h_done = register(self._done)
-        self._c_bulk = path(costs.BULK)
-        self._c_copy = path(costs.COPY)
-        self._c_counted = path(costs.COUNTED)
+        prices = process.node.service(Prices)
+        self._c_bulk = prices.bulk
+        self._c_copy = prices.copy
+        self._c_counted = prices.counted
 
     # Calls
 

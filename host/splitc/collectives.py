@@ -8,7 +8,7 @@ to the slot of its call and sender.
 from collections.abc import Callable
 from typing import Any
 
-from . import costs
+from .costs import Prices
 from .pointers import to_value, to_words
 from .process import Process, SplitCError
 
@@ -37,8 +37,9 @@ class Collectives:
         self._call = 0
         self._slots: dict[tuple[int, int], tuple[int, ...]] = {}
         self._handler = process.am.register(self._arrived)
-        self._c_collective = process.port.path(costs.COLLECTIVE)
-        self._c_combine = process.port.path(costs.COMBINE)
+        prices = process.node.service(Prices)
+        self._c_collective = prices.collective
+        self._c_combine = prices.combine
 
     async def barrier(self) -> None:
         """Wait until all processes have called this."""

@@ -5,9 +5,9 @@ Messages, accesses to memory, cache misses and bus time come besides.
 """
 
 from ..port.costs import Path
+from ..port.prices import prices
 
-__all__ = ["AWAITED", "BULK", "COLLECTIVE", "COMBINE", "COPY", "COUNTED", "LOCAL", "PROCEDURE",
-           "REMOTE", "SERVE"]
+__all__ = ["Prices"]
 
 LOCAL = Path("splitc_local", branch=1, alu=1)
 """Whether a pointer is local, and that it is; the access itself is a load or store."""
@@ -30,3 +30,7 @@ COLLECTIVE = Path("splitc_collective", call=1, load=2, store=1, branch=2, alu=3)
 """Each message that a collective call sends or takes: who is next in the tree, the call's number,
 the slot of the value."""
 COMBINE = Path("splitc_combine", call=1, load=2, alu=1, store=1)
+
+
+class Prices(prices(globals())):
+    """The paths of the calls and handlers as a CPU charges them."""

@@ -8,7 +8,7 @@ in between. What it returns (None, a word, or a tuple of up to four) is the answ
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from . import costs
+from .costs import Prices
 from .counting import Counting
 from .process import Process, SplitCError
 
@@ -30,11 +30,12 @@ class Procedures:
         self._counting = counting
         self._sc = sc
         self._answer: tuple[int, ...] | None = None
-        path, register = process.port.path, process.am.register
-        self._c_procedure = path(costs.PROCEDURE)
-        self._c_remote = path(costs.REMOTE)
-        self._c_awaited = path(costs.AWAITED)
-        self._c_counted = path(costs.COUNTED)
+        register = process.am.register
+        prices = process.node.service(Prices)
+        self._c_procedure = prices.procedure
+        self._c_remote = prices.remote
+        self._c_awaited = prices.awaited
+        self._c_counted = prices.counted
         self._h_answer = register(self._answered)
         self._atomic = {one: register(self._answering(one)) for one in procedures}
         self._stored = {one: register(self._counts(one)) for one in procedures}

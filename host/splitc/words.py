@@ -7,7 +7,7 @@ one for values of two, so that no message carries its size.
 from collections.abc import Callable
 from typing import Any
 
-from . import costs
+from .costs import Prices
 from .counting import Counting
 from .pointers import GlobalPointer, to_value, to_words
 from .process import Process, SplitCError
@@ -26,12 +26,13 @@ class Words:
         self._counting = counting
         self._answer: tuple[int, ...] | None = None
         """The words that a blocking access waits for; () is the answer of a write."""
-        path, register = process.port.path, process.am.register
-        self._c_local = path(costs.LOCAL)
-        self._c_remote = path(costs.REMOTE)
-        self._c_awaited = path(costs.AWAITED)
-        self._c_serve = path(costs.SERVE)
-        self._c_counted = path(costs.COUNTED)
+        register = process.am.register
+        prices = process.node.service(Prices)
+        self._c_local = prices.local
+        self._c_remote = prices.remote
+        self._c_awaited = prices.awaited
+        self._c_serve = prices.serve
+        self._c_counted = prices.counted
         self._handlers = {"answer": register(self._answered), "done": register(self._done),
                           "get answer": register(self._got)}
         for size in (4, 8):

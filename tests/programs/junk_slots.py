@@ -6,7 +6,7 @@ import struct
 from collections.abc import Sequence
 from typing import Any
 
-from nicbed.host.am import costs
+from nicbed.host.am.costs import Prices
 from nicbed.host.am.ways.entry_queue import LAP
 from nicbed.host.am.ways.nic_queues import SentCount
 from nicbed.host.processor.loader import NicProcessor
@@ -72,7 +72,8 @@ class FlagQueue(SendQueue):
 
     def __init__(self, processor: NicProcessor) -> None:
         super().__init__(processor, 1, SLOTS, processor.address("lanai"))
-        self.room = SentCount(processor.node, SLOTS, 0xFFFF_FFFF, costs.SPACE, self.room.place)
+        price = processor.node.service(Prices).space
+        self.room = SentCount(processor.node, SLOTS, 0xFFFF_FFFF, price, self.room.place)
         self._slots = processor.address("slots")
 
     async def put(self, words: Sequence[int], trace: int = 0) -> None:

@@ -2,7 +2,7 @@
 firmware pulls it; there are no doorbells."""
 
 from ....layouts.processor import SEND_WORD, SLOT_BYTES
-from .. import costs, wire
+from .. import wire
 from .am_queue import AmQueue
 
 __all__ = ["CoherentQueue"]
@@ -15,8 +15,8 @@ class CoherentQueue(AmQueue):
     """Uses slots in host memory. The store that takes the line is the last of its block, and its
     words are written at that time. So the firmware sees them exactly when it sees the store."""
 
-    price = costs.STORED_SLOT
-    bulk_price = costs.STORED_BULK_SLOT
+    price = "stored_slot"
+    bulk_price = "stored_bulk_slot"
 
     async def open(self, slots: int) -> None:
         self._slots = self.node.allocate(self._report.entries * SLOT_BYTES)

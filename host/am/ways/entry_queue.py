@@ -11,7 +11,8 @@ from ....layouts.processor import SEND_WORD
 from ...nic.done_count import Report
 from ...port.node import Node
 from ...processor.loader import NicProcessor
-from .. import costs, wire
+from .. import wire
+from ..costs import Prices
 from ..marks import BEGIN, BULK_SEND, END
 from .slot_queue import SlotQueue
 from .way import Taken
@@ -32,11 +33,11 @@ class EntryQueue(SlotQueue):
 
     entries = 2
     bulk_entries = 3
-    price = costs.ENTRY
-    bulk_price = costs.BULK_ENTRY
+    price = "entry"
+    bulk_price = "bulk_entry"
 
     def __init__(self, node: Node) -> None:
-        super().__init__(node, Report(node, ENTRIES, LOW, costs.SPACE))
+        super().__init__(node, Report(node, ENTRIES, LOW, node.service(Prices).space))
         self._flushes = bool(node.port.costs.flush_bytes)
         if self._flushes:
             self.entries += 1

@@ -2,7 +2,6 @@
 written by PIO, and a doorbell."""
 
 from ....layouts.processor import SEND_WORD, SLOT_BYTES
-from .. import costs
 from .am_queue import AmQueue
 from .slot_queue import QUEUE_PAGE
 
@@ -15,8 +14,8 @@ class FirmwareQueue(AmQueue):
     """Uses slots in NIC memory and a doorbell."""
 
     entries = 2
-    price = costs.SLOT
-    bulk_price = costs.BULK_SLOT
+    price = "slot"
+    bulk_price = "bulk_slot"
 
     async def open(self, slots: int) -> None:
         processor = await self._start(slots, 0)

@@ -6,7 +6,8 @@ from ....layouts.registers import RECHECK
 from ....layouts.rings import LINE_BYTES, LINE_WORD
 from ...nic.done_count import Report
 from ...port.node import Node
-from .. import costs, wire
+from .. import wire
+from ..costs import Prices
 from .way import Taken, Way
 
 __all__ = ["LineRing"]
@@ -25,11 +26,12 @@ class LineRing(Way):
 
     def __init__(self, node: Node) -> None:
         super().__init__(node)
-        self._report = Report(node, node.description.nic.send_ring, 0xFFFF, costs.SPACE)
+        prices = node.service(Prices)
+        self._report = Report(node, node.description.nic.send_ring, 0xFFFF, prices.space)
         self._taken = Taken(node, self.ring, node.register("receive_taken"), 0xFFFF)
         self._lines = 0
-        self._c_line = node.port.path(costs.STORED_SLOT)
-        self._c_bulk = node.port.path(costs.STORED_BULK_SLOT)
+        self._c_line = prices.stored_slot
+        self._c_bulk = prices.stored_bulk_slot
         self._pin(self._report.entries)
 
     def header(self, destination: int, behind: int, bulk: bool = False) -> int:

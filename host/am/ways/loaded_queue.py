@@ -8,7 +8,7 @@ acknowledged. The NIC's hardware stores received packets into its receive ring.
 from ....layouts.processor import SEND_WORD, SLOT_BYTES
 from ...port.node import Node
 from ...processor.loader import NicProcessor
-from .. import costs, wire
+from .. import wire
 from .slot_queue import QUEUE_PAGE, SlotQueue
 from .way import Taken
 
@@ -21,8 +21,8 @@ class LoadedQueue(SlotQueue):
     """Uses slots in host memory and a doorbell for each."""
 
     entries = 2
-    price = costs.STORED_SLOT
-    bulk_price = costs.STORED_BULK_SLOT
+    price = "stored_slot"
+    bulk_price = "stored_bulk_slot"
 
     def __init__(self, node: Node) -> None:
         super().__init__(node)

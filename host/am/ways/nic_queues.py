@@ -11,7 +11,8 @@ from ....layouts.rings import COMPLETION
 from ...nic.done_count import Report
 from ...port.node import Node
 from ...processor.loader import NicProcessor
-from .. import costs, wire
+from .. import wire
+from ..costs import Prices
 from ..receive_ring import ReceiveRing
 from .slot_queue import QUEUE_SLOTS, SlotQueue
 
@@ -112,13 +113,14 @@ class NicQueues(SlotQueue):
     """Uses a queue of slots in NIC memory, whose flags stand for doorbells."""
 
     entries = 2
-    price = costs.SLOT
-    bulk_price = costs.BULK_SLOT
+    price = "slot"
+    bulk_price = "bulk_slot"
 
     def __init__(self, node: Node) -> None:
-        super().__init__(node, SentCount(node, QUEUE_SLOTS, LOW, costs.SPACE))
+        prices = node.service(Prices)
+        super().__init__(node, SentCount(node, QUEUE_SLOTS, LOW, prices.space))
         self.ring = self._queue = NicReceiveQueue(node)
-        self._c_free = node.port.path(costs.FREE)
+        self._c_free = prices.free
 
     async def free(self) -> None:
         """Clear the flag of the slot that was freed last."""

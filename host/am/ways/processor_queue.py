@@ -6,7 +6,8 @@ from ....layouts.rings import LINE_BYTES, LINE_WORD
 from ...nic.done_count import Report
 from ...port.node import Node
 from ...port.words import WORD
-from .. import costs, wire
+from .. import wire
+from ..costs import Prices
 from ..message_queues import FLAG, LAID_OUT, LINES, SERVED, MessageQueues
 from ..receive_ring import ReceiveQueue
 from .way import Way
@@ -34,13 +35,14 @@ class ProcessorQueue(Way):
                 "message processor (am.message_processor = cpu) and must not be given a program")
         self._queues = queues
         self.ring = self._queue = ReceiveQueue(node)
-        self._report = Report(node, node.description.nic.send_ring, 0xFFFF, costs.SPACE)
+        prices = node.service(Prices)
+        self._report = Report(node, node.description.nic.send_ring, 0xFFFF, prices.space)
         """Counts bulk packets: they are the NIC's descriptors."""
         self._line = 0
-        self._c_line = node.port.path(costs.STORED_SLOT)
-        self._c_bulk = node.port.path(costs.STORED_BULK_SLOT)
-        self._c_room = node.port.path(costs.SPACE)
-        self._c_freed = node.port.path(costs.FREED)
+        self._c_line = prices.stored_slot
+        self._c_bulk = prices.stored_bulk_slot
+        self._c_room = prices.space
+        self._c_freed = prices.freed
         self._pin(LINES + self._report.entries)
 
     async def free(self) -> None:

@@ -6,7 +6,8 @@ from ....layouts.rings import DESCRIPTOR_BYTES, DESCRIPTOR_CONTROL
 from ...nic.done_count import Report
 from ...port.node import Node
 from ...port.words import F_NOT_EQUAL
-from .. import costs, wire
+from .. import wire
+from ..costs import Prices
 from .way import SmallRoom, Taken, Way
 
 __all__ = ["SendWindow"]
@@ -26,14 +27,15 @@ class SendWindow(Way):
 
     def __init__(self, node: Node) -> None:
         super().__init__(node)
-        self._report = Report(node, node.description.nic.send_ring, 0xFFFF, costs.SPACE)
+        prices = node.service(Prices)
+        self._report = Report(node, node.description.nic.send_ring, 0xFFFF, prices.space)
         self._descriptors = 0
         self._taken = Taken(node, self.ring, node.register("receive_taken"), 0xFFFF)
         self._window = node.nic_address(SEND_WINDOW)
         self._send_space = node.register("send_space")
         self._doorbell = node.register("send_doorbell")
-        self._space = node.port.path(costs.SPACE)
-        self._bulk_send = node.port.path(costs.BULK_SEND)
+        self._space = prices.space
+        self._bulk_send = prices.bulk_send
         self._pin(self._report.entries)
 
     def header(self, destination: int, behind: int, bulk: bool = False) -> int:

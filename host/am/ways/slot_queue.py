@@ -3,9 +3,8 @@
 from ....layouts.packet import TRACE_BITS
 from ....layouts.processor import SEND_WORD, SendKind
 from ...nic.done_count import Report
-from ...port.costs import Path
 from ...port.node import Node
-from .. import costs
+from ..costs import Prices
 from .way import Way
 
 __all__ = ["QUEUE_PAGE", "QUEUE_SLOTS", "SlotQueue"]
@@ -29,22 +28,24 @@ class SlotQueue(Way):
         How many slots there are, and how those sent are counted; None: by a count in host memory.
     """
 
-    price: Path
-    """Path charged for a packet in addition to the packet's own."""
-    bulk_price: Path
+    price: str
+    """The path, by its name in :class:`.Prices`, charged for a packet in addition to the packet's
+    own."""
+    bulk_price: str
 
     def __init__(self, node: Node, report: Report | None = None) -> None:
         super().__init__(node)
+        prices = node.service(Prices)
         processor, slots = node.description.processor, QUEUE_SLOTS
         if processor.doorbells == "queue":
             # One doorbell for each slot. With this many slots no doorbell finds the doorbell
             # queue full.
             slots = min(slots, processor.doorbell_queue)
-        self._report = report or Report(node, slots, (1 << 32) - 1, costs.SPACE)
+        self._report = report or Report(node, slots, (1 << 32) - 1, prices.space)
         self._index = self._report.entries - 1
         self._slots = 0
-        self._c_slot = node.port.path(self.price)
-        self._c_bulk = node.port.path(self.bulk_price)
+        self._c_slot = getattr(prices, self.price)
+        self._c_bulk = getattr(prices, self.bulk_price)
         self._pin(self._report.entries)
 
     def header(self, destination: int, behind: int, bulk: bool = False) -> int:

@@ -4,7 +4,8 @@ from typing import Protocol
 
 from ...nic.done_count import Report
 from ...port.node import Node
-from .. import costs, wire
+from .. import wire
+from ..costs import Prices
 from ..pinned_region import PinnedRegion
 from ..receive_ring import ReceiveRing
 
@@ -35,7 +36,7 @@ class Taken:
     def __init__(self, node: Node, ring: ReceiveRing, place: int, mask: int) -> None:
         self._port, self._ring = node.port, ring
         self._place, self._mask = place, mask
-        self._c_taken = node.port.path(costs.TAKEN)
+        self._c_taken = node.service(Prices).taken
 
     async def tell(self, recheck: int = 0) -> None:
         """Tell it; with the bit ``recheck``, if that is given."""

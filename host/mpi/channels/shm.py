@@ -19,6 +19,7 @@ from ...kernel.process import Process
 from ...port.costs import Path
 from ...port.node import Node
 from ...port.port import Watch
+from ...port.prices import prices
 from ...port.suspension import NOTHING
 from ...port.words import F_ONCE, TIMEOUT
 from ..data.copies import BEGIN, COPY, END, Pieces, gather, scatter, total, touch_for
@@ -38,6 +39,12 @@ CLAIM = Path("shm_claim", load=1, branch=1, alu=1)
 TAKE = Path("shm_take", call=1, load=5, store=2, branch=4, alu=4)
 """A packet found: the next slot, the sender's credits."""
 RELEASE = Path("shm_release", call=1, store=1, branch=1, alu=1)
+
+
+class _Prices(prices(globals(), lambda description: description.mpi.path_scale)):
+    """The paths of the channel as a CPU charges them."""
+
+
 
 LINE = 64
 SLOT_BYTES = 128
@@ -132,14 +139,14 @@ class ShmChannel:
         rank, ranks = places.rank, len(places.beside) + 1
         self.process = process
         self._node = node
-        self._port = port = node.port
+        self._port = node.port
         self._rank = rank
         self._index = places.index(rank)
         self._block = node.description.mpi.buffer_bytes
         self.eager_bytes = self._block
-        self._send_path, self._claim, self._take, self._release = (
-            port.path(path, node.description.mpi.path_scale)
-            for path in (SEND, CLAIM, TAKE, RELEASE))
+        prices = node.service(_Prices)
+        self._send_path, self._claim = prices.send, prices.claim
+        self._take, self._release = prices.take, prices.release
         try:
             queues = {one: _Queue(node, one, ranks, self._block)
                       for one in sorted((rank, *places.beside))}
