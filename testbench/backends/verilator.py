@@ -10,9 +10,9 @@ import numpy as np
 
 from ...host.port.backend import Memory
 from ...layouts.operations import ANSWER_WORDS, BLOCK, ENTRY_WORDS
-from ...layouts.processor import CRASH_WORDS
 from ...layouts.timing import packed_timing
 from ...layouts.trace import Event
+from ..simulators.structures import structure
 from .backend import Serve
 from .simulated_reset import reset
 from .switches import Switches
@@ -22,37 +22,12 @@ __all__ = ["VerilatorMailbox", "ArrayMemory", "VerilatorBackend"]
 ENTRIES_BYTES = 4 * BLOCK * ENTRY_WORDS
 ANSWERS_BYTES = 4 * BLOCK * ANSWER_WORDS
 
-MAX_PORTS = 64
 MANY = 12
 """Pages from which on numpy copies them faster together than one after the other."""
 
-
-class _Mailbox(ctypes.Structure):
-    """struct Mailbox of build/sources/mailbox.h."""
-
-    _fields_ = [
-        ("cycle", ctypes.c_uint64),
-        ("waiting", ctypes.c_uint64),
-        ("go", ctypes.c_uint64),
-        ("python_ns", ctypes.c_uint64),
-        ("timed", ctypes.c_uint32),
-        ("expired", ctypes.c_uint32),
-        ("quiet", ctypes.c_uint32),
-        ("ports", ctypes.c_uint32),
-        ("crash", ctypes.c_uint32 * CRASH_WORDS),
-        ("nodes", ctypes.c_uint32),
-        ("entries", ctypes.c_void_p * MAX_PORTS),
-        ("answers", ctypes.c_void_p * MAX_PORTS),
-        ("count", ctypes.c_uint8 * MAX_PORTS),
-        ("given", ctypes.c_uint8 * MAX_PORTS),
-    ]
-
-
-_FUNCTIONS = ("PyObject_CallNoArgs", "PyObject_Vectorcall", "PyObject_IsTrue",
-              "PyLong_FromUnsignedLongLong", "PyLong_AsLong", "PyErr_Occurred", "Py_DecRef")
-"""struct Python of build/sources/instances.h."""
-
-_ATTENTION = struct.Struct("<QQ20xI")
+_Mailbox: Any = structure("mailbox.h", "Mailbox")
+_FUNCTIONS = [name for name, *_ in structure("instances.h", "Python")._fields_]
+_ATTENTION = struct.Struct(f"<QQ{_Mailbox.expired.offset - 16}xI")
 """Of a mailbox, what :meth:`VerilatorMailbox.look` returns: cycle, waiting, expired."""
 
 _EVENT = np.dtype([("cycle", "<u8"), ("number", "<u4"), ("arg", "<u4"), ("node", "<u4"),
@@ -104,7 +79,7 @@ class VerilatorMailbox:
     def restart(self) -> None:
         """Return to the state after reset."""
         self._all.go = 0
-        self._counts[:] = bytes(MAX_PORTS)
+        self._counts[:] = bytes(len(self._counts))
 
     def timed(self, on: bool) -> float:
         """Count the CPU time of attention from now on, or stop counting; return the seconds counted

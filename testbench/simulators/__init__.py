@@ -15,6 +15,8 @@ In the order in which to read:
   and no perl
 - :mod:`.icarus`: Verilog to an Icarus Verilog simulation, with a clock that stops while the target
   stalls
+- :mod:`.structures`: C structures of the simulators' sources, as ctypes have them: headers alone
+  declare them
 - :mod:`.board`: A board's top as an executable, its serial line a pseudo-terminal
 - :mod:`.cache`: The cache of built simulators: the firmware's (:mod:`nicbed.firmware.cache`), and
   the machine on which a native executable depends

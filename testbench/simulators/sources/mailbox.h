@@ -1,5 +1,6 @@
 // How Python gives operations to the host ports and reads their answers: a struct that it maps with
-// ctypes (backends/verilator.py), and the models' own port arrays, read and written in place.
+// ctypes as it is declared here (simulators/structures.py), and the models' own port arrays, read and
+// written in place.
 
 #pragma once
 
