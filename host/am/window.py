@@ -42,6 +42,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ...layouts.am import QUESTION
+from ..kernel.jacobson import Jacobson
 from ..port.sent_again import Cause
 
 __all__ = ["AmError", "PeerGone", "Sender", "Small", "Peer", "Transfer"]
@@ -183,7 +184,7 @@ class Peer:
 
     __slots__ = ("number", "wire", "bulk_wire", "watched", "credits", "request", "reply", "bulk",
                  "senders", "acked", "expected", "gaps", "gapped", "owed", "owed_since", "owing",
-                 "heard", "question", "late_at", "least", "mean", "deviation", "follows", "samples",
+                 "heard", "question", "late_at", "least", "trip", "follows", "samples",
                  "patience", "lossy", "silent", "retries", "lost", "gone", "bye", "unanswered",
                  "transfers", "base", "received")
 
@@ -220,9 +221,7 @@ class Peer:
         self.late_at = 0
         """Cycle of the last time-out."""
         self.least = timeout
-        self.mean = self.deviation = 0
-        """Mean of the round trip and its deviation, in eighths and quarters of a cycle; 0 before
-        the first measurement."""
+        self.trip = Jacobson()
         self.follows = False
         """Whether the time-out follows the round trip, which is then measured."""
         self.samples = 0
@@ -257,22 +256,15 @@ class Peer:
         return self.unanswered > 0 and not self.bye and not self.gone
 
     def measured(self, cycles: int) -> None:
-        """Take a sample of the round trip. Jacobson's arithmetic: gains of 1/8 and 1/4, by
-        shifts. After more than ``am.retries`` time-outs in a row it is the time for which the
-        peer's program made no call, and none of the network's."""
+        """Take a sample of the round trip. After more than ``am.retries`` time-outs in a row it is
+        the time for which the peer's program made no call, and none of the network's."""
         if self.silent > self.retries:
             return
         self.samples += 1
-        if self.mean:
-            error = cycles - (self.mean >> 3)
-            self.mean += error
-            self.deviation += abs(error) - (self.deviation >> 2)
-        else:
-            self.mean, self.deviation = cycles << 3, cycles << 1
-        self.patience = (self.mean >> 3) + self.deviation
+        self.patience = self.trip.measured(cycles)
         if self.patience <= self.least and not self.lossy:
             self.patience = self.least
-            self.mean = self.deviation = 0
+            self.trip.forget()
             self.follows = False
 
     def follow(self, now: int) -> None:

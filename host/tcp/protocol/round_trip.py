@@ -1,4 +1,6 @@
-"""The retransmission time-out, from measured round trips (Jacobson, SIGCOMM 1988; RFC 2988)."""
+"""The retransmission time-out, from measured round trips (RFC 2988)."""
+
+from ...kernel.jacobson import Jacobson
 
 __all__ = ["RoundTrip"]
 
@@ -7,33 +9,26 @@ BACK_OFF = 6
 
 
 class RoundTrip:
-    """Smoothed round trip and its mean deviation, in cycles.
+    """The time-out of a connection, at least ``least`` cycles.
 
     Attributes
     ----------
-    smoothed, deviation
-        In eighths and quarters of a cycle; 0 before the first measurement.
+    estimate
+        What the round trips so far ask for.
     wait
         The time-out, in cycles.
     """
 
-    __slots__ = ("least", "smoothed", "deviation", "wait")
+    __slots__ = ("least", "estimate", "wait")
 
     def __init__(self, least: int) -> None:
         self.least = least
-        self.smoothed = 0
-        self.deviation = 0
+        self.estimate = Jacobson(granularity=1)
         self.wait = 3 * least
 
     def measured(self, cycles: int) -> None:
         """A segment that was sent once has been acknowledged after ``cycles``."""
-        if not self.smoothed:
-            self.smoothed, self.deviation = cycles << 3, cycles << 1
-        else:
-            error = cycles - (self.smoothed >> 3)
-            self.smoothed += error
-            self.deviation += abs(error) - (self.deviation >> 2)
-        self.wait = max(self.least, (self.smoothed >> 3) + max(1, self.deviation))
+        self.wait = max(self.least, self.estimate.measured(cycles))
 
     def late(self) -> None:
         """A time-out has passed: the next one is twice as long, until a round trip has been

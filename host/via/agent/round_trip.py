@@ -8,7 +8,8 @@ class RoundTrip:
 
     The first time-out is ``least`` cycles, or twice the longest recent round trip if that is more.
     Each time-out doubles the next one, until a round trip has been measured again. None is longer
-    than ``most`` cycles.
+    than ``most`` cycles. It follows the longest round trip, and no mean: it is no
+    :class:`~nicbed.host.kernel.jacobson.Jacobson`.
     """
 
     __slots__ = ("least", "most", "wait", "_longest")

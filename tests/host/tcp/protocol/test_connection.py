@@ -193,10 +193,10 @@ def test_a_segment_that_was_sent_again_measures_no_round_trip():
     source, sink = hosts.pair()
     source.write(b"first")
     hosts.until(lambda: not source.outgoing.held)
-    before = source._trip.smoothed
+    before = source._trip.estimate.mean
     source.write(b"again")
     hosts.until(lambda: not source.outgoing.held)
-    assert source._trip.smoothed == before > 0 and source._trip.wait == 2 * SETTINGS.rto_min
+    assert source._trip.estimate.mean == before > 0 and source._trip.wait == 2 * SETTINGS.rto_min
 
 
 def test_a_time_out_begins_with_one_segment():

@@ -174,15 +174,15 @@ def test_data_are_no_duplicate_acknowledgement():
 def test_a_round_trip_is_measured_from_the_first_segment_under_way():
     """The time runs from when it was sent to when it is acknowledged, and not from a later one."""
     connection = opened(settings=SETTINGS._replace(rto_min=1))
-    connection._trip.smoothed = 0
+    connection._trip.estimate.mean = 0
     connection.write(bytes(100))
     assert drain(connection, 1000)[0].data
     connection.write(bytes(100))
     assert drain(connection, 1700)[0].data
     come(connection, ACK, 0, acknowledges=OWN + 101, now=2000)
-    assert connection._trip.smoothed == 1000 << 3
+    assert connection._trip.estimate.mean == 1000 << 3
     come(connection, ACK, 0, acknowledges=OWN + 201, now=2100)
-    assert connection._trip.smoothed == 1000 << 3  # the second one was not timed
+    assert connection._trip.estimate.mean == 1000 << 3  # the second one was not timed
 
 
 def test_the_timer_runs_from_the_first_segment_under_way():
