@@ -15,7 +15,6 @@ from ..results.tables import amount, micro, table
 from .benchmark import Benchmark, Tell
 from .common.bulk_report import size_text
 from .common.headline import Headline, Series
-from .common.latencies import ordered
 from .fields import Outcome, figure, setting
 from .latency import carried, lengths
 from .one_way.exchange import measure_stream
@@ -110,8 +109,7 @@ class Bandwidth(Benchmark):
         results, clock = self.results(document), document["clock_mhz"]
         bounds = document["truth"].get("bound", {})
         rows = []
-        for size in ordered(results.bandwidth):
-            rate = results.bandwidth[size]
+        for size, rate in results.bandwidth.items():
             point = document["points"][size]
             row = [size_text(int(size)), str(point["messages"]), amount(rate, 3),
                    amount(rate * clock, 1), f"{100 * rate / results.link:.1f} %",
@@ -132,8 +130,7 @@ class Bandwidth(Benchmark):
 
         results, clock = self.results(document), document["clock_mhz"]
         axes = figure.add_subplot()
-        found = {int(size): results.bandwidth[size] * clock for size in ordered(
-            results.bandwidth)}
+        found = {int(size): rate * clock for size, rate in results.bandwidth.items()}
         axes.plot(list(found), list(found.values()), color=PALETTE[0], marker="o")
         rate = results.link * clock
         axes.axhline(rate, color=PALETTE[6], ls=(0, (5, 3)), lw=1)
@@ -159,4 +156,4 @@ class Bandwidth(Benchmark):
         """Bandwidth over size."""
         found = self.results(document).bandwidth
         return Series("bytes a message, n", "bandwidth (bytes/cycle)",
-                      [(int(size), found[size]) for size in ordered(found)], sizes=True)
+                      [(int(size), rate) for size, rate in found.items()], sizes=True)

@@ -76,8 +76,9 @@ def _plain(value: Any) -> Any:
 
 
 def read(kind: type, found: Mapping[str, Any]) -> Any:
-    """The object of dataclass ``kind`` with the values that :func:`plain` wrote; what an older
-    version did not write has its default, or is None where it may be.
+    """The object of dataclass ``kind`` with the values that :func:`plain` wrote, and with mappings
+    by number in the order of the numbers; what an older version did not write has its default, or
+    is None where it may be.
 
     Raises
     ------
@@ -97,7 +98,10 @@ def read(kind: type, found: Mapping[str, Any]) -> Any:
 
 def _ordered(value: Mapping[str, Any]) -> Iterable[str]:
     """The keys in order, where all are numbers: files have them by letters."""
-    return sorted(value, key=int) if all(key.isdecimal() for key in value) else value
+    try:
+        return sorted(value, key=float)
+    except ValueError:
+        return value
 
 
 def _nested(hint: Any, value: Any) -> Any:

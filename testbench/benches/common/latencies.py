@@ -126,8 +126,8 @@ class Latencies:
         axes = figure.add_subplot()
         half = read(HalfTrips, document["results"]).half
         for index, (variant, by_x) in enumerate(half.items()):
-            axes.plot([int(x) for x in ordered(by_x)], [by_x[x] for x in ordered(by_x)],
-                      label=variant, **line(index, len(half)))
+            axes.plot([int(x) for x in by_x], list(by_x.values()), label=variant,
+                      **line(index, len(half)))
         across = [int(x) for by_x in half.values() for x in by_x]
         values = [value for by_x in half.values() for value in by_x.values()]
         octaves(axes, min(across), max(max(across), 2), "bytes, n" if self.sizes else self.x,
@@ -148,7 +148,7 @@ class Latencies:
         found = []
         results = read(HalfTrips, document["results"])
         for variant, by_x in results.half.items():
-            every = ordered(by_x)
+            every = list(by_x)
             names = [x for x in self.chosen if x in by_x] or list(
                 dict.fromkeys([every[0], every[-1]]))
             found += [Headline(f"{variant}, {self.text(x)}", by_x[x]) for x in names]
@@ -162,7 +162,7 @@ class Latencies:
         half = read(HalfTrips, document["results"]).half
         name = variant or list(half)[-1]
         return Series(self.x, f"half the round trip, {name} (cycles)",
-                      [(int(x), half[name][x]) for x in ordered(half[name])], sizes=self.sizes,
+                      [(int(x), value) for x, value in half[name].items()], sizes=self.sizes,
                       log=self.sizes)
 
     def _table(self, title: str, found: Mapping[str, Mapping[str, float]], every: Sequence[str],

@@ -7,7 +7,7 @@ from ....layouts.description import Description
 from ..benchmark import Benchmark
 from ..fields import Outcome
 from .headline import Headline, Series
-from .latencies import HalfTrips, Latencies, ordered
+from .latencies import HalfTrips, Latencies
 
 __all__ = ["VariedLatency"]
 
@@ -49,4 +49,4 @@ class VariedLatency(Benchmark):
         """The difference of ``variant`` to the plain one, over x."""
         extra = (self.results(document).extra or {})[variant]
         return Series(self.report.x, f"{title} (cycles)",
-                      [(int(x), extra[x]) for x in ordered(extra)], sizes=self.report.sizes)
+                      [(int(x), value) for x, value in extra.items()], sizes=self.report.sizes)

@@ -20,14 +20,15 @@ from ..latency import carried
 from .cells import (
     COLUMNS,
     LoadCell,
-    by_number,
     cell,
     count_of,
     draw_goodput,
     levels,
+    of_longest,
     row,
     sizes_of,
     together,
+    with_most,
 )
 from .traffic import measure_traffic
 
@@ -116,8 +117,8 @@ class Alltoall(Benchmark):
         """One row a size and number of nodes."""
         rows = [(size_text(int(size)), nodes, *row(found), f"{found.node:.4f}",
                  f"{found.ratio:.3f}", f"{found.flow_least:.3f}")
-                for size, by_nodes in by_number(self.results(document).alltoall)
-                for nodes, found in by_number(by_nodes)]
+                for size, by_nodes in self.results(document).alltoall.items()
+                for nodes, found in by_nodes.items()]
         return [table("All to all (bytes a cycle of all; shares of senders)",
                       ["n", "nodes", *COLUMNS, "a node", "of two", "flow"], rows)]
 
@@ -130,16 +131,12 @@ class Alltoall(Benchmark):
 
     def headline(self, document: Mapping[str, Any]) -> list[Headline]:
         """Goodput of a node, and Jain's index, with the most nodes."""
-        found = []
-        for size, by_nodes in by_number(self.results(document).alltoall):
-            nodes, last = by_number(by_nodes)[-1]
-            name = f"{nodes} nodes, {size_text(int(size))}"
-            found += [Headline(f"a node's goodput, {name}", last.node, "bytes/cycle"),
-                      Headline(f"Jain's index, {name}", last.jain, "")]
-        return found
+        return [one for size, nodes, last in with_most(self.results(document).alltoall)
+                for name in [f"{nodes} nodes, {size}"]
+                for one in (Headline(f"a node's goodput, {name}", last.node, "bytes/cycle"),
+                            Headline(f"Jain's index, {name}", last.jain, ""))]
 
     def series(self, document: Mapping[str, Any]) -> Series:
         """Goodput of a node with the longest messages over nodes."""
-        _, by_nodes = by_number(self.results(document).alltoall)[-1]
         return Series("nodes", "goodput of a node (bytes/cycle)",
-                      [(int(nodes), found.node) for nodes, found in by_number(by_nodes)])
+                      of_longest(self.results(document).alltoall, "node"))

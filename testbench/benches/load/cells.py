@@ -14,8 +14,8 @@ from ..common.bulk_report import size_text
 from ..common.streams import plain_shares
 from ..fields import figure
 
-__all__ = ["COLUMNS", "LOTS_MOST", "MOST", "LoadCell", "by_number", "cell", "count_of",
-           "draw_goodput", "levels", "row", "sizes_of", "together"]
+__all__ = ["COLUMNS", "LOTS_MOST", "MOST", "LoadCell", "cell", "count_of",
+           "draw_goodput", "levels", "of_longest", "row", "sizes_of", "together", "with_most"]
 
 LEAST, MOST = 24, 192
 """Messages of a flow."""
@@ -83,16 +83,24 @@ def cell(raw: Mapping[str, Any], size: int, shared: Fairness) -> LoadCell:
                     again=raw["again"], returned=raw["returned"])
 
 
-def by_number(found: Mapping[str, Any]) -> list[tuple[str, Any]]:
-    """Items of ``found`` by number: a result file has its keys by letters."""
-    return sorted(found.items(), key=lambda item: float(item[0]))
-
-
 def row(found: LoadCell) -> list[str]:
     """Cells of a table, under COLUMNS."""
     return [f"{found.goodput:.4f}",
             *(f"{share:.3f}" for share in (found.least, found.most, found.jain)),
             str(found.again), str(found.returned)]
+
+
+def with_most(results: Mapping[str, Mapping[str, Any]]) -> list[tuple[str, str, Any]]:
+    """Each size of ``results`` as people read it, how many there were at the most, and the figures
+    with so many."""
+    return [(size_text(int(size)), *list(by_count.items())[-1])
+            for size, by_count in results.items()]
+
+
+def of_longest(results: Mapping[str, Mapping[str, Any]], key: str) -> list[tuple[float, float]]:
+    """The figure ``key`` with the longest messages, by how many there were."""
+    return [(int(count), getattr(found, key))
+            for count, found in list(results.values())[-1].items()]
 
 
 def draw_goodput(figure: Any, results: Mapping[str, Mapping[str, LoadCell]], key: str,
@@ -102,9 +110,9 @@ def draw_goodput(figure: Any, results: Mapping[str, Mapping[str, LoadCell]], key
     from ...results.plots import line
 
     axes = figure.add_subplot()
-    for index, (size, by_count) in enumerate(by_number(results)):
-        axes.plot([int(count) for count, _ in by_number(by_count)],
-                  [getattr(found, key) * clock for _, found in by_number(by_count)],
+    for index, (size, by_count) in enumerate(results.items()):
+        axes.plot([int(count) for count in by_count],
+                  [getattr(found, key) * clock for found in by_count.values()],
                   label=size_text(int(size)), **line(index, len(results)))
     axes.set_xticks(sorted({int(count) for one in results.values() for count in one}))
     axes.set_ylim(bottom=0)

@@ -29,7 +29,6 @@ from .cells import (
     LOTS_MOST,
     MOST,
     LoadCell,
-    by_number,
     cell,
     count_of,
     levels,
@@ -90,9 +89,8 @@ def _points(run: Mapping[str, Any]) -> dict[str, Any]:
 
 def _lines(results: IncastResults) -> list[tuple[str, str, list[tuple[str, IncastCell]]]]:
     """A size and a loss as people read them, and the figures by number of senders."""
-    return [(size_text(int(size)), f"{100 * float(loss):g} %", by_number(by_senders))
-            for size, by_loss in by_number(results.incast)
-            for loss, by_senders in by_number(by_loss)]
+    return [(size_text(int(size)), f"{100 * float(loss):g} %", list(by_senders.items()))
+            for size, by_loss in results.incast.items() for loss, by_senders in by_loss.items()]
 
 
 def _bounds(by_senders: Sequence[tuple[str, IncastCell]]) -> str:

@@ -20,7 +20,7 @@ from ..common.bulk_report import size_text
 from ..common.headline import Headline, Series
 from ..common.streams import starving
 from ..fields import Outcome, figure, setting
-from .cells import LoadCell, by_number, cell, count_of, draw_goodput, together
+from .cells import LoadCell, cell, count_of, draw_goodput, of_longest, together, with_most
 from .every_nic import SINK, SOURCE, measure_nics
 
 __all__ = ["Nics", "NicsCell", "NicsParameters", "NicsResults"]
@@ -105,8 +105,8 @@ class Nics(Benchmark):
         clock, node = document["clock_mhz"], document["config"]["node"]
         busy = document["truth"]["busy"]
         rows = []
-        for size, by_nics in by_number(self.results(document).nics):
-            for nics, found in by_number(by_nics):
+        for size, by_nics in self.results(document).nics.items():
+            for nics, found in by_nics.items():
                 told = busy[size][nics]
                 rows.append((size_text(int(size)), nics, amount(found.goodput, 3),
                              amount(found.goodput * clock, 1), f"{found.ratio:.2f}",
@@ -130,19 +130,15 @@ class Nics(Benchmark):
 
     def headline(self, document: Mapping[str, Any]) -> list[Headline]:
         """Bandwidth of all NICs, and over that of one."""
-        found = []
-        for size, by_nics in by_number(self.results(document).nics):
-            nics, last = by_number(by_nics)[-1]
-            name = f"NICs: {nics}, {size_text(int(size))}"
-            found += [Headline(f"goodput, {name}", last.goodput, "bytes/cycle"),
-                      Headline(f"of one, {name}", last.ratio, "")]
-        return found
+        return [one for size, nics, last in with_most(self.results(document).nics)
+                for name in [f"NICs: {nics}, {size}"]
+                for one in (Headline(f"goodput, {name}", last.goodput, "bytes/cycle"),
+                            Headline(f"of one, {name}", last.ratio, ""))]
 
     def series(self, document: Mapping[str, Any]) -> Series:
         """Bandwidth of the longest messages over the number of NICs."""
-        _, by_nics = by_number(self.results(document).nics)[-1]
         return Series("NICs", "goodput of all NICs (bytes/cycle)",
-                      [(int(nics), found.goodput) for nics, found in by_number(by_nics)])
+                      of_longest(self.results(document).nics, "goodput"))
 
 
 def _busy(run: Mapping[str, Any], shared: Fairness, nics: int, description: Description

@@ -19,7 +19,7 @@ from ..common.headline import Headline, Series
 from ..common.streams import starving
 from ..fields import Outcome, figure, setting
 from ..via.room import fitting
-from .cells import LoadCell, by_number, cell, together
+from .cells import LoadCell, cell, together
 from .traffic import measure_traffic
 
 __all__ = ["Lateness", "Vis", "VisCell", "VisParameters", "VisResults", "count_of"]
@@ -202,4 +202,4 @@ def _rate(run: Mapping[str, Any], size: int) -> Fraction:
 
 def _each(results: VisResults) -> list[tuple[str, list[tuple[str, VisCell]]]]:
     """A size as people read it, and the figures by number of VIs."""
-    return [(size_text(int(size)), by_number(by_vis)) for size, by_vis in by_number(results.vis)]
+    return [(size_text(int(size)), list(by_vis.items())) for size, by_vis in results.vis.items()]

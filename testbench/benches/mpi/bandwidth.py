@@ -21,7 +21,6 @@ from ..bandwidth import BUDGET, messages
 from ..benchmark import Benchmark, Tell
 from ..common.bulk_report import size_text
 from ..common.headline import Headline, Series
-from ..common.latencies import ordered
 from ..common.programs import programs, stamp, ticks_between
 from ..common.transfers import sizes
 from ..fields import Outcome, figure, setting
@@ -125,7 +124,7 @@ class MpiBandwidth(Benchmark):
         rows = [(size_text(int(size)), str(points[size]["messages"]), amount(below[size], 3),
                  amount(mpi[size], 3), amount(mpi[size] * clock, 1),
                  f"{100 * mpi[size] / below[size]:.0f} %", micro(points[size]["cycles"], clock))
-                for size in ordered(mpi)]
+                for size in mpi]
         halves = {one: "-" if half is None else f"{amount(half, 0)} bytes"
                   for one, half in results.n_half.items()}
         return [table("Bandwidth: M messages in a row, until the last is known to have come "
@@ -145,8 +144,7 @@ class MpiBandwidth(Benchmark):
         axes = figure.add_subplot()
         found = results.bandwidth
         for index, (name, by_size) in enumerate(found.items()):
-            every = ordered(by_size)
-            axes.plot([int(size) for size in every], [by_size[size] * clock for size in every],
+            axes.plot([int(size) for size in by_size], [rate * clock for rate in by_size.values()],
                       label=name, **line(index, len(found)))
         every = [int(size) for size in next(iter(found.values()))]
         axes.axhline(results.link * clock, color="#808080", ls=(0, (5, 3)), lw=1)
@@ -169,7 +167,7 @@ class MpiBandwidth(Benchmark):
         """MPI's bandwidth over size."""
         found = self.results(document).bandwidth["MPI"]
         return Series("bytes a message, n", "bandwidth (bytes/cycle)",
-                      [(int(size), found[size]) for size in ordered(found)], sizes=True)
+                      [(int(size), rate) for size, rate in found.items()], sizes=True)
 
 
 async def _stream(lab: Any, size: int, count: int) -> dict[str, Any]:

@@ -145,7 +145,8 @@ def _twins_tables(results: BesideResults, report: Latencies) -> list[Any]:
     for variant, by_x in half.items():
         twin = below[twins[variant]]
         columns += [twins[variant], variant, "more"]
-        values = [(twin.get(x, twin[ordered(twin)[0]]), by_x.get(x)) for x in every]
+        least = next(iter(twin.values()))
+        values = [(twin.get(x, least), by_x.get(x)) for x in every]
         cells += [[amount(under) for under, _ in values], [amount(over) for _, over in values],
                   [amount(None if over is None else over - under) for under, over in values]]
     shown: list[Any] = []
@@ -161,7 +162,7 @@ def split_tables(results: BesideResults, report: Latencies) -> list[Any]:
     """Each difference by part."""
     shown = []
     for variant, by_x in results.beyond.items():
-        chosen = [(x, by_x[x]) for x in ordered(by_x)[::max(1, -(-len(by_x) // (COLUMNS - 1)))]]
+        chosen = list(by_x.items())[::max(1, -(-len(by_x) // (COLUMNS - 1)))]
         rows = [(text, *(amount(getattr(one, name)) for _, one in chosen))
                 for name, text in SHOWN.items() if name != "waiting"]
         rows += [("rank 0's CPU", *(amount(one.whole - one.waiting) for _, one in chosen)),

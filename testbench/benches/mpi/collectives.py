@@ -24,7 +24,6 @@ from ...results.tables import amount, micro, table
 from ..benchmark import Benchmark, Tell
 from ..common.bulk_report import size_text
 from ..common.headline import Headline, Series
-from ..common.latencies import ordered
 from ..common.programs import stamp
 from ..fields import Outcome, figure, setting
 from .loggp import MpiLoggp, measure_loggp, parameters_of
@@ -110,10 +109,10 @@ class Collectives(Benchmark):
         results = self.results(document)
         rows = []
         for call, by_size in results.measured.items():
-            for size in ordered(by_size):
+            for size, measured in by_size.items():
                 predicted = results.predicted[call][size]
-                rows.append((call, ALGORITHMS[call], size_text(int(size)), amount(by_size[size]),
-                             amount(predicted), f"{100 * (by_size[size] / predicted - 1):+.0f} %"))
+                rows.append((call, ALGORITHMS[call], size_text(int(size)), amount(measured),
+                             amount(predicted), f"{100 * (measured / predicted - 1):+.0f} %"))
         clock, found = document["clock_mhz"], results.loggp
         names = {"o_s": "o_s", "o_r": "o_r", "g": "g", "L": "L",
                  "per_byte": f"G up to {size_text(found.eager)}, a byte",
@@ -131,7 +130,7 @@ class Collectives(Benchmark):
 
         results = self.results(document)
         axes = figure.add_subplot()
-        every = [int(size) for size in ordered(results.measured["bcast"])]
+        every = [int(size) for size in results.measured["bcast"]]
         values = []
         for index, call in enumerate(CALLS[1:]):
             for found, style in ((results.measured, "-"), (results.predicted, "--")):
@@ -149,15 +148,16 @@ class Collectives(Benchmark):
 
     def headline(self, document: Mapping[str, Any]) -> list[Headline]:
         """The barrier, and the others at the least size."""
-        return [Headline(f"{call}, {size_text(int(ordered(by_size)[0]))}",
-                         by_size[ordered(by_size)[0]])
-                for call, by_size in self.results(document).measured.items()]
+        return [Headline(f"{call}, {size_text(int(size))}", measured)
+                for call, by_size in self.results(document).measured.items()
+                for size, measured in list(by_size.items())[:1]]
 
     def series(self, document: Mapping[str, Any]) -> Series:
         """Allreduce over size."""
         found = self.results(document).measured["allreduce"]
         return Series("bytes a rank, n", "Allreduce (cycles)",
-                      [(int(size), found[size]) for size in ordered(found)], sizes=True, log=True)
+                      [(int(size), measured) for size, measured in found.items()], sizes=True,
+                      log=True)
 
 
 async def _measure_call(lab: Any, call: str, size: int) -> list[list[tuple[int, int]]]:

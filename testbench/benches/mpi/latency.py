@@ -10,7 +10,7 @@ from ...results.document import number
 from ..benchmark import Benchmark, Tell
 from ..common.bulk_report import size_text
 from ..common.headline import Headline, Series
-from ..common.latencies import Latencies, faster_than_light, ordered
+from ..common.latencies import Latencies, faster_than_light
 from ..common.transfers import sizes
 from ..fields import Outcome, figure, setting
 from .names import shown
@@ -84,11 +84,10 @@ class MpiLatency(Benchmark):
     def tables(self, document: Mapping[str, Any]) -> list[Any]:
         """Latencies, the difference, and the parts."""
         parts = self.results(document).parts
-        every = ordered(parts)
-        chosen = every[::max(1, -(-len(every) // COLUMNS))]
+        chosen = list(parts.items())[::max(1, -(-len(parts) // COLUMNS))]
         return [*_report(self.parameters_of(document)).tables(document),
                 parts_table("Rank 0 in a round trip over MPI (cycles)", "a round trip",
-                            {size_text(int(size)): parts[size] for size in chosen})]
+                            {size_text(int(size)): one for size, one in chosen})]
 
     def draw(self, document: Mapping[str, Any], figure: Any) -> None:
         """Both latencies over size."""

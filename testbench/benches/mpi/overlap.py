@@ -22,7 +22,6 @@ from ...results.tables import amount, table
 from ..benchmark import Benchmark, Tell
 from ..common.bulk_report import size_text
 from ..common.headline import Headline, Series
-from ..common.latencies import ordered
 from ..common.programs import programs, stamp, ticks_between
 from ..common.transfers import sizes
 from ..fields import Outcome, figure, setting
@@ -91,7 +90,7 @@ class Overlap(Benchmark):
         hidden, points = self.results(document).hidden, document["points"]
         rows = [(size_text(int(size)), *(text for way in WAYS for text in (
             amount(points[way][size]["alone"]), amount(points[way][size]["both"]),
-            f"{100 * hidden[way][size]:.0f} %"))) for size in ordered(hidden[WAYS[0]])]
+            f"{100 * hidden[way][size]:.0f} %"))) for size in hidden[WAYS[0]]]
         return [table("Overlap: a send alone, with as much computation, and what of it is hidden "
                       "(cycles)",
                       ["n", *(text for way in WAYS for text in (way, "both", "hidden"))], rows)]
@@ -103,9 +102,9 @@ class Overlap(Benchmark):
         hidden = self.results(document).hidden
         axes = figure.add_subplot()
         for index, (way, by_size) in enumerate(hidden.items()):
-            every = ordered(by_size)
-            axes.plot([int(size) for size in every], [100 * by_size[size] for size in every],
-                      label=way, **line(index, len(hidden)))
+            axes.plot([int(size) for size in by_size],
+                      [100 * share for share in by_size.values()], label=way,
+                      **line(index, len(hidden)))
         every = [int(size) for size in hidden[WAYS[0]]]
         octaves(axes, min(every), max(every), "bytes a message, n", sizes=True)
         axes.set_ylim(0, 105)
@@ -115,15 +114,15 @@ class Overlap(Benchmark):
 
     def headline(self, document: Mapping[str, Any]) -> list[Headline]:
         """The hidden part of the longest message."""
-        return [Headline(f"hidden, {way}, {size_text(int(ordered(by_size)[-1]))}",
-                         by_size[ordered(by_size)[-1]], "")
-                for way, by_size in self.results(document).hidden.items()]
+        return [Headline(f"hidden, {way}, {size_text(int(size))}", share, "")
+                for way, by_size in self.results(document).hidden.items()
+                for size, share in list(by_size.items())[-1:]]
 
     def series(self, document: Mapping[str, Any]) -> Series:
         """The hidden part over size, of writes."""
         found = self.results(document).hidden[WAYS[0]]
         return Series("bytes a message, n", "hidden part of the computation",
-                      [(int(size), found[size]) for size in ordered(found)], sizes=True)
+                      [(int(size), share) for size, share in found.items()], sizes=True)
 
 
 async def _measure_once(lab: Any, size: int, way: str, compute: int) -> int:

@@ -16,7 +16,7 @@ from ...results.tables import amount, micro, table
 from ..benchmark import Tell
 from ..common.bulk_report import size_text
 from ..common.headline import Headline, Series
-from ..common.latencies import HalfTrips, Latencies, ordered
+from ..common.latencies import HalfTrips, Latencies
 from ..common.programs import programs, stamp, ticks_between
 from ..common.transfers import sizes
 from ..common.varied_latency import VariedLatency
@@ -103,11 +103,10 @@ class ViaBuffers(VariedLatency):
         walks, registering = results.walks, results.registering
         rows = [(size_text(int(size)), *(amount(walks[variant][size].a_message)
                                          for variant in (SAME, FRESH)),
-                 amount(walks[FRESH][size].cycles)) for size in ordered(walks[FRESH])]
-        calls = [(pages, *(text for value in (registering[pages].register,
-                                              registering[pages].deregister)
+                 amount(walks[FRESH][size].cycles)) for size in walks[FRESH]]
+        calls = [(pages, *(text for value in (one.register, one.deregister)
                            for text in (amount(value), micro(value, clock))))
-                 for pages in ordered(registering)]
+                 for pages, one in registering.items()]
         return [*self.report.tables(document),
                 table("Table walks a message", ["n", SAME, FRESH, "cycles a walk"], rows),
                 table("Registering memory (cycles)",
@@ -117,7 +116,7 @@ class ViaBuffers(VariedLatency):
         """Latencies, the difference, walks, and registering a page."""
         results = self.results(document)
         fresh, page = results.walks[FRESH], results.registering.get("1")
-        first = ordered(fresh)[0]
+        first = next(iter(fresh))
         return [*self.report.headline(document),
                 Headline(f"walks a message, {size_text(int(first))}", fresh[first].a_message,
                          "walks"),

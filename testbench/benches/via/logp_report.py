@@ -7,7 +7,7 @@ from ...results.tables import amount, micro, percent, table
 from ..common.bulk_report import size_text
 from ..common.gap_bound import bound_line, busy_table
 from ..common.headline import Headline, Series
-from ..common.latencies import LEGS, ordered
+from ..common.latencies import LEGS
 from ..fields import read
 from .logp_results import ViaLogpResults
 
@@ -35,8 +35,8 @@ def tables(document: Mapping[str, Any]) -> list[Any]:
     total = sum(legs.values())
     parts.append(("sum", amount(total), micro(total, clock)))
     lines = []
-    for size in ordered(results.by_size):
-        one, true = results.by_size[size], truth[size]
+    for size, one in results.by_size.items():
+        true = truth[size]
         gap = amount(one.g, 1) if one.g_visible else f"≤ {amount(one.rate, 1)}"
         lines.append((size_text(int(size)), amount(one.o_s, 1), amount(true["o_s"], 1),
                       amount(one.o_r, 1), amount(true["o_r"], 1), gap, amount(one.L, 1),
@@ -87,7 +87,7 @@ def draw(document: Mapping[str, Any], figure: Any) -> None:
     left.set_ylabel("average cost of a send (cycles), D included")
     left.legend(loc="best")
     left.set_title(f"Signature, {size_text(results.size)}")
-    sizes = ordered(results.by_size)
+    sizes = list(results.by_size)
     values = []
     for colour, name in zip(PALETTE, ("o_s", "o_r", "g", "L", "half"), strict=False):
         found = [(int(size), value) for size in sizes
@@ -105,7 +105,7 @@ def draw(document: Mapping[str, Any], figure: Any) -> None:
 def headline(document: Mapping[str, Any]) -> list[Headline]:
     """The parameters at the smallest and the largest size."""
     results = read(ViaLogpResults, document["results"])
-    sizes = ordered(results.by_size)
+    sizes = list(results.by_size)
     found = []
     for size in dict.fromkeys((sizes[0], sizes[-1])):
         one = results.by_size[size]
@@ -123,4 +123,4 @@ def series(document: Mapping[str, Any]) -> Series:
     """o_s over size."""
     found = read(ViaLogpResults, document["results"]).by_size
     return Series("bytes, n", "o_s (cycles)",
-                  [(int(size), found[size].o_s) for size in ordered(found)], sizes=True)
+                  [(int(size), one.o_s) for size, one in found.items()], sizes=True)

@@ -60,3 +60,15 @@ def test_numbers_are_in_order_and_names_stay_as_they_are() -> None:
 
     assert [*read(Found, {"sizes": {"1024": 3, "16": 2, "4": 1}}).sizes] == ["4", "16", "1024"]
     assert [*read(Found, {"sizes": {"b": 3, "4": 2, "a": 1}}).sizes] == ["b", "4", "a"]
+
+
+@pytest.mark.parametrize("written, read_again", [
+    (["1024", "16", "4"], ["4", "16", "1024"]),
+    (["0.001", "0.01", "0.0", "1e-05"], ["0.0", "1e-05", "0.001", "0.01"]),
+    (["b", "10", "a", "9"], ["b", "10", "a", "9"])])
+def test_what_is_by_number_is_read_in_order(written, read_again):
+    """A file has it by letters; if there are names among the numbers, it is left as it is."""
+    curve = {"name": "c", "points": []}
+    found = read(Curves, {"name": "b", "points": [],
+                          "by_name": {key: curve for key in written}})
+    assert list(found.by_name) == read_again

@@ -9,7 +9,7 @@ from nicbed.host.gm.endpoint import credits_at
 from nicbed.layouts.trace import TICKS, Block, Event, Kind
 from nicbed.testbench.benches import get
 from nicbed.testbench.benches.load import incast, vis
-from nicbed.testbench.benches.load.cells import LOTS_MOST, by_number, count_of, levels, together
+from nicbed.testbench.benches.load.cells import LOTS_MOST, count_of, levels, together
 from nicbed.testbench.benches.load.traffic import measure_traffic
 from nicbed.testbench.benches.via.room import fitting
 from nicbed.testbench.descriptions import load as descriptions
@@ -84,7 +84,6 @@ def test_levels_and_counts():
     assert [vis.count_of(size, many, 2 << 20) for size, many in (
         (4, 1), (4, 1024), (32768, 8), (32768, 16), (32768, 64))] == [8, 8, 8, 4, 0]
     assert vis.count_of(32768, 64, 8 << 20) == 4
-    assert [key for key, _ in by_number({"16": 0, "1024": 0, "4": 0})] == ["4", "16", "1024"]
 
 
 @pytest.mark.parametrize("nodes, tokens, credits", [(2, 32, 16), (4, 32, 8), (9, 32, 2),

@@ -6,7 +6,7 @@ import pytest
 from nicbed.testbench import benches
 from nicbed.testbench.backends.session import run_job
 from nicbed.testbench.benches.common.gap_bound import BusyBlock, GapBound
-from nicbed.testbench.benches.common.logp_results import LogpResults, RegimeEnds
+from nicbed.testbench.benches.common.logp_results import RegimeEnds
 from nicbed.testbench.benches.fields import plain
 from nicbed.testbench.benches.via.logp_results import SizeResults, ViaLogpResults
 from nicbed.testbench.commands import profile
@@ -17,6 +17,7 @@ from nicbed.testbench.results import axes as report
 from nicbed.testbench.results import document as files
 
 from tests.labs.rows import more
+from tests.models.signatures import logp_results
 
 CHOSEN = {
     ("am", "logp"): {"issues": 256, "delays": ["0", "1", "3/2"]},
@@ -70,8 +71,7 @@ BOUND = GapBound("link", 0.5, [BusyBlock("link", 0, 0.5), BusyBlock("bus", 1, 0.
 OF_VIA = SizeResults(o_s=10, o_s_alone=9, o_r=None, L=None, g=None, rate=25, g_visible=False,
                      half=60, bound_by="link", busy=0.5)
 SIGNATURES = {
-    "am": LogpResults(o_s=10, o_r=11, g=25, L=39, rtt=120, idle=4, g_residual=0, g_visible=False,
-                      o_r_by_delay=[], regimes=RegimeEnds(1, 2), bound=BOUND, knee=4, o_r_spread=0),
+    "am": logp_results(o_s=10, o_r=11, g=25, L=39, rtt=120, bound=BOUND),
     "via": ViaLogpResults(**vars(OF_VIA), size=4, by_size={"4": OF_VIA}, o_s_per_byte=None,
                           bound=BOUND, regimes=RegimeEnds(1, 2)),
 }

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 from nicbed.testbench.benches.am.rtt import RttResults, Trip
-from nicbed.testbench.benches.common.gap_bound import GapBound
-from nicbed.testbench.benches.common.logp_results import LogpResults, RegimeEnds
 from nicbed.testbench.benches.fields import plain
 from nicbed.testbench.commands.reproduce import run_reproduce
 from nicbed.testbench.errors import UserError
 from nicbed.testbench.machines import reproduction, studies
+
+from tests.models.signatures import logp_results
 
 STUDY = '''
 title = "A machine of ours"
@@ -44,9 +44,7 @@ title = "More"
 '''
 
 RTT = plain(RttResults(100, {"2": Trip(100, 100, 100, 100, 50)}))
-LOGP = plain(LogpResults(
-    o_s=110, o_r=100, g=200, L=90, rtt=600, idle=0, g_residual=0, g_visible=False, o_r_by_delay=[],
-    regimes=RegimeEnds(1, 2), bound=GapBound("host", 1, []), knee=0, o_r_spread=0))
+LOGP = plain(logp_results(o_s=110, o_r=100, g=200, L=90, rtt=600))
 
 
 @pytest.fixture

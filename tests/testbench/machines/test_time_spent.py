@@ -6,7 +6,6 @@ from fractions import Fraction
 
 import pytest
 from nicbed.testbench.benches.common.gap_bound import BusyBlock, GapBound
-from nicbed.testbench.benches.common.logp_results import LogpResults, RegimeEnds
 from nicbed.testbench.benches.fields import plain
 from nicbed.testbench.machines import studies
 from nicbed.testbench.machines.measured import ROUND_TRIP
@@ -15,6 +14,7 @@ from nicbed.testbench.machines.reproduction import Measured, measured
 from nicbed.testbench.machines.time_spent import spent
 from nicbed.testbench.why.round_trip import RoundTrip
 
+from tests.models.signatures import logp_results
 from tests.testbench.machines.test_studies import TABLE
 
 TRIP = RoundTrip(
@@ -22,9 +22,8 @@ TRIP = RoundTrip(
     flights=([("uplink", Fraction(7)), ("switch", Fraction(18))], [("uplink", Fraction(25))]),
     work=({"load": (Fraction(10), Fraction(1, 2))}, {}))
 SHARES = [BusyBlock("host", 0, 0.25), BusyBlock("link", 0, 1), BusyBlock("send DMA", 0, 0)]
-LOGP = plain(LogpResults(
-    o_s=5, o_r=5, g=40, L=40, rtt=100, idle=30, g_residual=0, g_visible=True, o_r_by_delay=[],
-    regimes=RegimeEnds(1, 2), bound=GapBound("link", 1, SHARES), knee=40, o_r_spread=0))
+LOGP = plain(logp_results(o_s=5, o_r=5, g=40, L=40, rtt=100, idle=30, g_visible=True, knee=40,
+                          bound=GapBound("link", 1, SHARES)))
 
 
 def outcomes(**machines):
