@@ -15,7 +15,7 @@ from .cache.mesi import Mesi
 from .cache.refill import Refill, Traffic
 from .cache.sharing import Sharing
 from .cache.tags import Tags
-from .cache.taken_lines import TakenLines
+from .cache.taken_lines import tell_taken
 from .cache_shape import CacheShape
 from .inner_cache import TagChange
 
@@ -174,15 +174,8 @@ class CoherentCache(wiring.Component):
                 self.change.address.eq(tags.change.address),
             ]
         if shape.coherent:
-            m.submodules.taken_lines = self._taken_lines = taken = TakenLines(shape=shape)
-            m.d.comb += [
-                taken.stores.eq(self.done & self.store),
-                taken.takes.eq(~self._fsm.ongoing("LOOKUP")),
-                taken.address.eq(self.address),
-                taken.changes.eq(sharing.nic_changes),
-                taken.snooped.eq(self.snoop.address),
-            ]
-            wiring.connect(m, taken.taken, wiring.flipped(self.taken))
+            self._taken_lines = tell_taken(
+                m, self, takes=~self._fsm.ongoing("LOOKUP"), changes=sharing.nic_changes)
         return m
 
     def _losses(self, m: Module) -> tuple[Value, Value, Value]:

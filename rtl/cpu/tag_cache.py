@@ -15,7 +15,7 @@ from .cache.policy import Step
 from .cache.private import Private
 from .cache.refill import Refill, Traffic
 from .cache.tags import Tags
-from .cache.taken_lines import TakenLines
+from .cache.taken_lines import tell_taken
 from .cache.upgrading import Upgrading
 from .cache_shape import CacheShape
 from .inner_cache import TagChange
@@ -180,15 +180,7 @@ class TagCache(wiring.Component):
                 self.change.address.eq(tags.change.address),
             ]
         if shape.coherent:
-            m.submodules.taken_lines = taken = TakenLines(shape=shape)
-            m.d.comb += [
-                taken.stores.eq(self.done & self.store),
-                taken.takes.eq(~self._fsm.ongoing("LOOKUP")),
-                taken.address.eq(self.address),
-                taken.changes.eq(policy.change.valid),
-                taken.snooped.eq(self.snoop.address),
-            ]
-            wiring.connect(m, taken.taken, wiring.flipped(self.taken))
+            tell_taken(m, self, takes=~self._fsm.ongoing("LOOKUP"), changes=policy.change.valid)
         return m
 
     def _ask_policy(self, m: Module, own: Any, other: Any) -> None:

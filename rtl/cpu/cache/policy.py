@@ -9,7 +9,7 @@ from amaranth.lib.wiring import In, Out
 from .fault import Fault
 from .tags import tag_change
 
-__all__ = ["Access", "Policy", "Snooped", "Step", "follow_snoops"]
+__all__ = ["Access", "Policy", "Snooped", "Step", "follow_snoops", "look_up"]
 
 
 class Step(enum.Enum, shape=3):
@@ -109,3 +109,22 @@ def follow_snoops(m: Module, policy: Any) -> None:
             policy.change.state.held.eq(~snoop.write),
             policy.strikes.eq(snoop.write & snoop.meets),
         ]
+
+
+def look_up(m: Module, policy: Any, takes: Step) -> None:
+    """Let an access to a line in the cache end; a store to a clean one first ``takes`` it. Other
+    accesses read their line, after a dirty line in its slot has been written back. A fetch of a
+    line in the cache reads it, too, and leaves the slot as it is."""
+    access, own = policy.access, policy.own
+    m.d.comb += [
+        policy.step.eq(Step.READ),
+        policy.fills.eq(~access.hit),
+        policy.entered.held.eq(1),
+        policy.entered.dirty.eq(access.store),
+    ]
+    with m.If(access.hit & ~access.fetch):
+        m.d.comb += policy.step.eq(Step.END)
+        with m.If(access.store & ~own.dirty):
+            m.d.comb += policy.step.eq(takes)
+    with m.Elif(~access.hit & own.held & own.dirty):
+        m.d.comb += policy.step.eq(Step.BACK)

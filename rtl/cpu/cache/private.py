@@ -3,7 +3,7 @@
 from amaranth.hdl import Module
 from amaranth.lib import data, wiring
 
-from .policy import Policy, Step, follow_snoops
+from .policy import Policy, Step, follow_snoops, look_up
 
 __all__ = ["Private"]
 
@@ -30,21 +30,9 @@ class Private(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         m = Module()
         follow_snoops(m, self)
-        access, own = self.access, self.own
-        m.d.comb += [
-            self.step.eq(Step.READ),
-            self.fills.eq(~access.hit),
-            self.entered.held.eq(~access.block),
-            self.entered.dirty.eq(access.store),
-        ]
-        with m.If(access.block):
-            m.d.comb += self.step.eq(Step.END)
-            with m.If(access.hit):
+        look_up(m, self, Step.CHANGE)
+        with m.If(self.access.block):
+            m.d.comb += [self.step.eq(Step.END), self.entered.held.eq(0)]
+            with m.If(self.access.hit):
                 m.d.comb += self.step.eq(Step.CHANGE)
-        with m.Elif(access.hit & ~access.fetch):
-            m.d.comb += self.step.eq(Step.END)
-            with m.If(access.store & ~own.dirty):
-                m.d.comb += self.step.eq(Step.CHANGE)
-        with m.Elif(~access.hit & own.held & own.dirty):
-            m.d.comb += self.step.eq(Step.BACK)
         return m

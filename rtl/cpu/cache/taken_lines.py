@@ -1,13 +1,15 @@
 """Tells a NIC on the memory bus of the lines that stores take."""
 
-from amaranth.hdl import Cat, Const, Module, Mux, Signal
+from typing import Any
+
+from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from ...bus.watch import LineTaken
 from ..cache_shape import CacheShape
 
-__all__ = ["TakenLines"]
+__all__ = ["TakenLines", "tell_taken"]
 
 
 class TakenLines(wiring.Component):
@@ -62,3 +64,18 @@ class TakenLines(wiring.Component):
                                       Mux(late, line, self.address[line_bits:]))),
         ]
         return m
+
+
+def tell_taken(m: Module, cache: Any, *, takes: Value, changes: Value) -> TakenLines:
+    """Let ``cache``, which ``m`` is of, tell of the lines that its stores take, on ``cache.taken``:
+    return what does so. ``takes``, ``changes``: as of :class:`TakenLines`."""
+    m.submodules.taken_lines = lines = TakenLines(shape=cache.shape)
+    m.d.comb += [
+        lines.stores.eq(cache.done & cache.store),
+        lines.takes.eq(takes),
+        lines.address.eq(cache.address),
+        lines.changes.eq(changes),
+        lines.snooped.eq(cache.snoop.address),
+    ]
+    wiring.connect(m, lines.taken, wiring.flipped(cache.taken))
+    return lines

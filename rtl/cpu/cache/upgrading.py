@@ -3,7 +3,7 @@
 from amaranth.hdl import Module
 from amaranth.lib import data, wiring
 
-from .policy import Policy, Step, follow_snoops
+from .policy import Policy, Step, follow_snoops, look_up
 
 __all__ = ["Upgrading"]
 
@@ -31,18 +31,6 @@ class Upgrading(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         m = Module()
         follow_snoops(m, self)
-        access, own = self.access, self.own
-        m.d.comb += [
-            self.step.eq(Step.READ),
-            self.waits.eq(access.store & self.snoop.meets),
-            self.fills.eq(~access.hit),
-            self.entered.held.eq(1),
-            self.entered.dirty.eq(access.store),
-        ]
-        with m.If(access.hit & ~access.fetch):
-            m.d.comb += self.step.eq(Step.END)
-            with m.If(access.store & ~own.dirty):
-                m.d.comb += self.step.eq(Step.UPGRADE)
-        with m.Elif(~access.hit & own.held & own.dirty):
-            m.d.comb += self.step.eq(Step.BACK)
+        look_up(m, self, Step.UPGRADE)
+        m.d.comb += self.waits.eq(self.access.store & self.snoop.meets)
         return m

@@ -9,6 +9,7 @@ from ....layouts.trace import Kind
 from ...bus.pio import PROCESS_BITS, LastWrite, PageWrite
 from ...parts.event import EventPort
 from ...parts.queue import Queue
+from ...parts.sizes import check_power_of_two
 from ..types import WIDE_ADDRESS_BITS, WidePort
 
 __all__ = ["DoorbellPort", "Doorbells", "GRANT_BITS"]
@@ -123,14 +124,8 @@ class Doorbells(wiring.Component):
     event: Out(EventPort)
 
     def __init__(self, *, depth: int, memory_bytes: int) -> None:
-        limit = 8 << WIDE_ADDRESS_BITS
-        for name, value, least, most in (("depth", depth, 4, None),
-                                         ("memory_bytes", memory_bytes, 8, limit)):
-            if not isinstance(value, int) or isinstance(value, bool):
-                raise TypeError(f"{name} must be an integer, not {value!r}")
-            if value < least or value & (value - 1) or (most is not None and value > most):
-                bounds = f"{least} to {most}" if most is not None else f"{least} or more"
-                raise ValueError(f"{name} must be a power of two, {bounds}, not {value}")
+        check_power_of_two("depth", depth, least=4)
+        check_power_of_two("memory_bytes", memory_bytes, least=8, most=8 << WIDE_ADDRESS_BITS)
         self._depth = depth
         self._memory_bytes = memory_bytes
         super().__init__()

@@ -54,12 +54,11 @@ Delivering = wiring.Signature({
     "valid": Out(1),
     "delivery": Out(Delivery),
     "searches": In(1),
-    "walks": In(1),
     "over": In(1),
 })
 """The side that has the packet. ``begin``: its data begins with the next run. ``valid`` begins a
 ``delivery``, from the next cycle on; ``over`` is its last cycle. ``searches``: a descriptor is
-looked for, or the packet is an RDMA write; ``walks``: data goes into a descriptor's segments."""
+looked for, or the packet is an RDMA write."""
 
 
 Delivered = wiring.Signature({
@@ -74,8 +73,8 @@ Delivered = wiring.Signature({
 })
 """The delivery, as far as it changes what is known of the packet, in the cycle in which it happens:
 its ``fate``. ``found``: the search is over, for a descriptor at ``address`` with ``segments``, if
-one is ``posted``. ``walks`` as of :data:`Delivering`. ``landed``: a run is over, of which ``bytes``
-have landed."""
+one is ``posted``. ``walks``: data goes into a descriptor's segments. ``landed``: a run is over, of
+which ``bytes`` have landed."""
 
 
 class Deliver(wiring.Component):
@@ -131,7 +130,6 @@ class Deliver(wiring.Component):
             told.address.eq(search.address),
             told.segments.eq(search.segments),
             told.posted.eq(search.found),
-            told.walks.eq(user.walks),
             told.bytes.eq(self.scatter.written),
         ]
         with m.FSM() as self._state:
@@ -152,7 +150,7 @@ class Deliver(wiring.Component):
                 m.d.comb += walk.load.eq(1)
                 m.next = "WALK"
             with m.State("WALK"):
-                m.d.comb += user.walks.eq(1)
+                m.d.comb += told.walks.eq(1)
                 self._walk()
             with m.State("WRITE"):
                 m.d.comb += user.searches.eq(1)

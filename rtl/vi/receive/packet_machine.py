@@ -122,12 +122,12 @@ class PacketMachine(wiring.Component):
         m.d.comb += [
             words.discard.eq(fsm.ongoing("IDLE") | finish.user.busy),
             packet.free.eq(fsm.ongoing("IDLE")),
-            packet.frees.eq((deliver.user.walks | finish.user.waits & turn.walked)
+            packet.frees.eq((deliver.delivered.walks | finish.user.waits & turn.walked)
                             & (turn.packet.detail.kind == PacketKind.SEND)
                             & turn.packet.detail.last & finish.user.good),
             # Nor while the packet's data would find the bus taken for another's descriptor.
             packet.asks.eq(fsm.ongoing("CHECK") | fsm.ongoing("REFUSE") | deliver.user.searches
-                           | deliver.user.walks & ~turn.walked),
+                           | deliver.delivered.walks & ~turn.walked),
             self.descriptor.ahead.may.eq(~self.looks & ~serve.user.controls),
             self.idle.eq(fsm.ongoing("IDLE") & ~self._served() & finish.user.clear
                          & ~self.sender.acknowledged.valid & words.over),

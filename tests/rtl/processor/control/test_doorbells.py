@@ -307,13 +307,15 @@ def test_reset_of_the_processor() -> None:
 
 @pytest.mark.parametrize("depth", [2, 12])
 def test_depth_is_a_power_of_two(depth: int) -> None:
-    with pytest.raises(ValueError, match=f"depth must be a power of two, 4 or more, not {depth}"):
+    with pytest.raises(ValueError, match=f"depth must be a power of two, at least 4, not {depth}"):
         Doorbells(depth=depth, memory_bytes=MEMORY)
 
 
-@pytest.mark.parametrize("size", [4, 12, 1 << 21])
-def test_memory_is_a_power_of_two(size: int) -> None:
-    with pytest.raises(ValueError, match=f"must be a power of two, 8 to 1048576, not {size}"):
+@pytest.mark.parametrize("size, rule", [
+    (4, "a power of two, at least 8"), (12, "a power of two, at least 8"),
+    (1 << 21, "at most 1048576")])
+def test_memory_is_a_power_of_two(size: int, rule: str) -> None:
+    with pytest.raises(ValueError, match=f"memory_bytes must be {rule}, not {size}"):
         Doorbells(depth=4, memory_bytes=size)
 
 
