@@ -5,6 +5,7 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from .parts.least import least
+from .parts.sizes import check_count
 
 __all__ = ["Timekeeper"]
 
@@ -59,10 +60,7 @@ class Timekeeper(wiring.Component):
     """
 
     def __init__(self, *, ports: int) -> None:
-        if not isinstance(ports, int) or isinstance(ports, bool):
-            raise TypeError(f"ports must be an integer, not {ports!r}")
-        if ports < 1:
-            raise ValueError(f"ports must be at least 1, not {ports}")
+        check_count("ports", ports)
         self._ports = ports
         super().__init__({
             "skip_enable": In(1),

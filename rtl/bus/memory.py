@@ -9,7 +9,7 @@ from ...layouts.rate import FRACTION_BITS
 from ...layouts.trace import Block, Kind
 from ..parts.event import EventPort
 from ..parts.round_robin import RoundRobin
-from ..parts.sizes import check_power_of_two
+from ..parts.sizes import check_integer, check_power_of_two
 from ..parts.timing import Timing
 from .burst import Burst
 
@@ -75,8 +75,6 @@ class HostMemory(wiring.Component):
     KINDS = ("array", "dpi")
 
     def __init__(self, *, words: int, kind: str) -> None:
-        if not isinstance(words, int) or isinstance(words, bool):
-            raise TypeError(f"words must be an integer, not {words!r}")
         check_power_of_two("words", words)
         if kind not in self.KINDS:
             raise ValueError(f"kind must be 'array' or 'dpi', not {kind!r}")
@@ -175,8 +173,7 @@ class MemoryController(wiring.Component):
     def __init__(self, *, initiators: int, words: int, traced: bool = False,
                  writers: int = 0) -> None:
         for name, value in (("initiators", initiators), ("words", words), ("writers", writers)):
-            if not isinstance(value, int) or isinstance(value, bool):
-                raise TypeError(f"{name} must be an integer, not {value!r}")
+            check_integer(name, value)
         if not 1 <= initiators <= 16:
             raise ValueError(f"initiators must be 1 to 16, not {initiators}")
         if writers < 0:

@@ -9,6 +9,7 @@ from amaranth.lib.wiring import In, Out
 from ..bus.burst import Burst
 from ..bus.memory import Snoop
 from ..bus.watch import LineTaken
+from ..parts.sizes import check_integer
 from .cache.fault import Fault
 from .cache.flushing import Flushing
 from .cache.policy import Step
@@ -110,8 +111,7 @@ class TagCache(wiring.Component):
     def __init__(self, *, shape: CacheShape, source: int = 0) -> None:
         if not isinstance(shape, CacheShape):
             raise TypeError(f"shape must be a CacheShape, not {shape!r}")
-        if not isinstance(source, int) or isinstance(source, bool):
-            raise TypeError(f"source must be an integer, not {source!r}")
+        check_integer("source", source)
         if not 0 <= source <= 15:
             raise ValueError(f"source must be 0 to 15, not {source}")
         if shape.peers:

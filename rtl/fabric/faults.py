@@ -14,6 +14,7 @@ from ...layouts.trace import Kind
 from ..parts.block_ram import BlockRam
 from ..parts.event import EventPort
 from ..parts.flit import Flit, FlitStream, Header
+from ..parts.sizes import check_integer
 from ..parts.timing import Timing
 
 __all__ = ["FaultInjector", "Generator", "seed_constant"]
@@ -124,8 +125,7 @@ class FaultInjector(wiring.Component):
     """
 
     def __init__(self, *, mtu: int = 1024) -> None:
-        if not isinstance(mtu, int) or isinstance(mtu, bool):
-            raise TypeError(f"mtu must be an integer, not {mtu!r}")
+        check_integer("mtu", mtu)
         if mtu < FLIT_BYTES:
             raise ValueError(f"mtu must be {FLIT_BYTES} or more, not {mtu}")
         self._mtu = mtu

@@ -12,6 +12,7 @@ from ...layouts.trace import Kind
 from ..parts.block_ram import BlockRam
 from ..parts.event import EventPort
 from ..parts.flit import Flit, FlitStream
+from ..parts.sizes import check_integer
 from ..parts.timing import Timing
 
 __all__ = ["Link"]
@@ -75,8 +76,7 @@ class Link(wiring.Component):
 
     def __init__(self, *, buffer: int, pipeline: int = 0) -> None:
         for name, value in ("buffer", buffer), ("pipeline", pipeline):
-            if not isinstance(value, int) or isinstance(value, bool):
-                raise TypeError(f"{name} must be an integer, not {value!r}")
+            check_integer(name, value)
         if buffer < 64 or buffer % FLIT_BYTES:
             raise ValueError(f"buffer must be 64 or more and a multiple of {FLIT_BYTES} bytes, "
                              f"not {buffer}")

@@ -13,6 +13,7 @@ from ...layouts.trace import Kind
 from ..parts.event import EventPort
 from ..parts.flit import Flit, FlitStream
 from ..parts.round_robin import RoundRobin
+from ..parts.sizes import check_integer
 from .routing import ROUTE_BITS, routes
 
 __all__ = ["Switch"]
@@ -72,8 +73,7 @@ class Switch(wiring.Component):
 
     def __init__(self, *, ports: int, used: Iterable[int] | None = None,
                  masked: bool = False, routing: Routing = Routing.PORTS) -> None:
-        if not isinstance(ports, int) or isinstance(ports, bool):
-            raise TypeError(f"ports must be an integer, not {ports!r}")
+        check_integer("ports", ports)
         if not 2 <= ports <= 1 << HOP_BITS:
             raise ValueError(f"ports must be 2 to {1 << HOP_BITS}, not {ports}")
         if not isinstance(routing, Routing):

@@ -19,6 +19,7 @@ from ....layouts.board import (
 from ....layouts.operations import ANSWER_WORDS, BLOCK, ENTRY_WORDS
 from ....layouts.processor import CRASH_WORDS
 from ....layouts.timing import TIMING_REGISTERS
+from ...parts.sizes import check_integer
 from ..line.deframer import WordLayout
 from ..line.fields import layout
 from ..store.block_store import BlockSide
@@ -91,8 +92,7 @@ class Commands(wiring.Component):
 
     def __init__(self, *, nodes: int, words: int, frames: int,
                  registers: int = len(TIMING_REGISTERS)) -> None:
-        if not isinstance(nodes, int) or isinstance(nodes, bool):
-            raise TypeError(f"nodes must be an integer, not {nodes!r}")
+        check_integer("nodes", nodes)
         if not 1 <= nodes <= NODES_MAX:
             raise ValueError(f"nodes must be 1 to {NODES_MAX}, not {nodes}")
         self._nodes = nodes

@@ -4,15 +4,14 @@ from amaranth.hdl import Cat, Const, Module, Signal
 from amaranth.lib import cdc, stream, wiring
 from amaranth.lib.wiring import In, Out
 
+from ...parts.sizes import check_count
+
 __all__ = ["UartReceiver", "UartTransmitter", "checked_divisor"]
 
 
 def checked_divisor(divisor: int) -> int:
     """Check ``divisor`` and return it."""
-    if not isinstance(divisor, int) or isinstance(divisor, bool):
-        raise TypeError(f"divisor must be an integer, not {divisor!r}")
-    if divisor < 2:
-        raise ValueError(f"divisor must be at least 2, not {divisor}")
+    check_count("divisor", divisor, least=2)
     return divisor
 
 

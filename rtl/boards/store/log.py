@@ -6,6 +6,7 @@ from amaranth.lib.wiring import In, Out, connect, flipped
 
 from ....layouts.board import MEMORY_RECORD, RESPONSE_FRAME, TRACE_RECORD
 from ...parts.queue import Queue
+from ...parts.sizes import check_integer
 
 __all__ = ["DEPTH", "Log", "LogRead", "check_burst"]
 
@@ -28,8 +29,7 @@ def LogRead(shape: ShapeLike) -> wiring.Signature:
 def check_burst(name: str, width: int, burst: int) -> None:
     """Refuse more simultaneous records of ``width`` bits, called ``name``, than a log has room
     for."""
-    if not isinstance(burst, int) or isinstance(burst, bool):
-        raise TypeError(f"{name} must be an integer, not {burst!r}")
+    check_integer(name, burst)
     most = DEPTH - 3 - RESPONSE_FRAME * 32 // width
     if not 1 <= burst <= most:
         raise ValueError(f"{name} must be 1 to {most}, not {burst}")

@@ -7,6 +7,7 @@ from amaranth.utils import ceil_log2
 
 from ....layouts.board import PAGE_BYTES
 from ...bus.memory import MemoryPort
+from ...parts.sizes import check_integer
 
 __all__ = ["FRAME_WORDS", "FRAMES_MAX", "MemorySide", "ResidentMemory", "WriteLayout"]
 
@@ -83,8 +84,7 @@ class ResidentMemory(wiring.Component):
 
     def __init__(self, *, words: int, frames: int) -> None:
         for name, value in (("words", words), ("frames", frames)):
-            if not isinstance(value, int) or isinstance(value, bool):
-                raise TypeError(f"{name} must be an integer, not {value!r}")
+            check_integer(name, value)
         smallest, largest = 2 * FRAME_WORDS, _PAGES_MAX * FRAME_WORDS
         if not smallest <= words <= largest or words & (words - 1):
             raise ValueError(

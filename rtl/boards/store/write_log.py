@@ -6,7 +6,7 @@ from amaranth.lib.wiring import In, Out, connect, flipped
 from amaranth.utils import ceil_log2
 
 from ....layouts.board import LOG_ADDRESS_BITS, MEMORY_RECORD
-from ...parts.sizes import check_power_of_two
+from ...parts.sizes import check_integer, check_power_of_two
 from .log import Log, LogRead, check_burst
 from .resident_memory import WriteLayout
 
@@ -46,8 +46,7 @@ class WriteLog(wiring.Component):
 
     def __init__(self, *, nodes: int, words: int) -> None:
         for name, value in (("nodes", nodes), ("words", words)):
-            if not isinstance(value, int) or isinstance(value, bool):
-                raise TypeError(f"{name} must be an integer, not {value!r}")
+            check_integer(name, value)
         check_power_of_two("words", words)
         if nodes < 1 or nodes * words > 1 << LOG_ADDRESS_BITS:
             raise ValueError(f"nodes must be 1 to {(1 << LOG_ADDRESS_BITS) // words} where each "

@@ -13,6 +13,7 @@ from ....layouts.processor import (
     EngineRegister,
 )
 from ...parts.event import EventPort
+from ...parts.sizes import check_integer
 from ..types import EngineCommand, EnginePort, FirmwareAsks, MmioBus
 from .crash import CrashReport
 from .doorbells import DoorbellPort
@@ -90,8 +91,7 @@ class Mmio(wiring.Component):
     event: Out(EventPort)
 
     def __init__(self, *, memory_bytes: int) -> None:
-        if not isinstance(memory_bytes, int) or isinstance(memory_bytes, bool):
-            raise TypeError(f"memory_bytes must be an integer, not {memory_bytes!r}")
+        check_integer("memory_bytes", memory_bytes)
         if not 0 < memory_bytes < 1 << 32:
             raise ValueError(f"memory_bytes must be 1 to {(1 << 32) - 1}, not {memory_bytes}")
         self._memory_bytes = memory_bytes

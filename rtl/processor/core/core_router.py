@@ -6,6 +6,7 @@ from amaranth.lib.wiring import In, Out
 from amaranth.utils import ceil_log2
 
 from ....layouts.processor import HOST_BASE, MMIO_BASE
+from ...parts.sizes import check_integer
 from ..types import (
     HOST_ADDRESS_BITS,
     MMIO_ADDRESS_BITS,
@@ -68,8 +69,7 @@ class CoreRouter(wiring.Component):
 
     def __init__(self, *, size: int, speculates: bool = False, host_bytes: int = 0) -> None:
         for name, value in (("size", size), ("host_bytes", host_bytes)):
-            if not isinstance(value, int) or isinstance(value, bool):
-                raise TypeError(f"{name} must be an integer, not {value!r}")
+            check_integer(name, value)
         if size < 1 or size & (size - 1):
             raise ValueError(f"size must be a power of two, not {size}")
         if host_bytes & (host_bytes - 1) or not 0 <= host_bytes <= 1 << HOST_ADDRESS_BITS:

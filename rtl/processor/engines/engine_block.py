@@ -9,6 +9,7 @@ from amaranth.lib.wiring import In, Out
 from ....layouts.trace import Block, Drop, Kind
 from ...bus.burst import Burst
 from ...parts.event import EventPort
+from ...parts.sizes import check_integer
 from ..types import WIDE_ADDRESS_BITS, EnginePort, WidePort
 from .command_queue import CommandQueue
 
@@ -55,8 +56,7 @@ class EngineBlock(wiring.Component):
     """The block of each of :attr:`events`."""
 
     def __init__(self, *, block: Block, memory_bytes: int, members: dict[str, Any]) -> None:
-        if not isinstance(memory_bytes, int) or isinstance(memory_bytes, bool):
-            raise TypeError(f"memory_bytes must be an integer, not {memory_bytes!r}")
+        check_integer("memory_bytes", memory_bytes)
         if memory_bytes <= 0 or memory_bytes % 8 or memory_bytes > 8 << WIDE_ADDRESS_BITS:
             raise ValueError(f"memory_bytes must be a multiple of 8, up to "
                              f"{8 << WIDE_ADDRESS_BITS}, not {memory_bytes}")
@@ -134,8 +134,7 @@ class HostEngine(EngineBlock):
     BLOCK: ClassVar[Block]
 
     def __init__(self, *, memory_bytes: int, host_bytes: int) -> None:
-        if not isinstance(host_bytes, int) or isinstance(host_bytes, bool):
-            raise TypeError(f"host_bytes must be an integer, not {host_bytes!r}")
+        check_integer("host_bytes", host_bytes)
         if host_bytes <= 0 or host_bytes % 8 or host_bytes > 1 << 32:
             raise ValueError(f"host_bytes must be a multiple of 8, up to 2**32, not {host_bytes}")
         self._host_bytes = host_bytes

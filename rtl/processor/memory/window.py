@@ -6,6 +6,7 @@ from amaranth.lib.wiring import In, Out
 
 from ....layouts.processor import WINDOW_OWNER, WINDOW_PAGE
 from ...bus.pio import PROCESS_BITS, PioAccess
+from ...parts.sizes import check_integer
 from ..types import WIDE_ADDRESS_BITS, LoadCheck, WidePort
 
 __all__ = ["Window"]
@@ -66,8 +67,7 @@ class Window(wiring.Component):
     idle: Out(1)
 
     def __init__(self, *, memory_bytes: int) -> None:
-        if not isinstance(memory_bytes, int) or isinstance(memory_bytes, bool):
-            raise TypeError(f"memory_bytes must be an integer, not {memory_bytes!r}")
+        check_integer("memory_bytes", memory_bytes)
         limit = 8 << WIDE_ADDRESS_BITS
         if memory_bytes & (memory_bytes - 1) or not WINDOW_PAGE <= memory_bytes <= limit:
             raise ValueError(f"memory_bytes must be a power of two from {WINDOW_PAGE} to {limit}, "

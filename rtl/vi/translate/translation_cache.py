@@ -6,6 +6,7 @@ from amaranth.lib.wiring import In, Out
 from amaranth.utils import ceil_log2
 
 from ....layouts.via import INDEX_BITS
+from ...parts.sizes import check_integer
 from .translation_table import TranslationEntry
 
 __all__ = ["CacheFill", "CacheLook", "TranslationCache"]
@@ -70,8 +71,7 @@ class TranslationCache(wiring.Component):
 
     def __init__(self, *, sets: int, ways: int, replacement: str) -> None:
         for name, value, limit in (("sets", sets, 1024), ("ways", ways, WAYS)):
-            if not isinstance(value, int) or isinstance(value, bool):
-                raise TypeError(f"{name} must be an integer, not {value!r}")
+            check_integer(name, value)
             if not 1 <= value <= limit or value & (value - 1):
                 raise ValueError(f"{name} must be a power of two of 1 to {limit}, not {value}")
         if replacement not in REPLACEMENTS:

@@ -5,6 +5,7 @@ from amaranth.lib import data, memory, wiring
 from amaranth.lib.wiring import In, Out
 
 from ....layouts.via import INDEX_BITS, TRANSLATION_FLAGS, TRANSLATION_PLACE
+from ...parts.sizes import check_integer
 
 __all__ = ["TranslationEntry", "TranslationTable"]
 
@@ -49,8 +50,7 @@ class TranslationTable(wiring.Component):
     """
 
     def __init__(self, *, entries: int) -> None:
-        if not isinstance(entries, int) or isinstance(entries, bool):
-            raise TypeError(f"entries must be an integer, not {entries!r}")
+        check_integer("entries", entries)
         if not ROW <= entries <= 1 << INDEX_BITS or entries & (entries - 1):
             raise ValueError(f"entries must be a power of two of {ROW} to {1 << INDEX_BITS}, "
                              f"not {entries}")

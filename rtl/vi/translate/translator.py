@@ -11,6 +11,7 @@ from ....layouts.via import INDEX_BITS
 from ...bus.burst import Burst
 from ...parts.event import EventPort
 from ...parts.round_robin import RoundRobin
+from ...parts.sizes import check_count
 from ..types import Access, Translate, TranslateRequest, TranslationRegisters
 from .table_walk import TableWalk, entry_of
 from .translation_cache import TranslationCache
@@ -80,10 +81,7 @@ class Translator(wiring.Component):
     def __init__(self, *, description: Description, clients: int) -> None:
         if not isinstance(description, Description):
             raise TypeError(f"description must be a Description, not {description!r}")
-        if not isinstance(clients, int) or isinstance(clients, bool):
-            raise TypeError(f"clients must be an integer, not {clients!r}")
-        if clients < 1:
-            raise ValueError(f"clients must be at least 1, not {clients}")
+        check_count("clients", clients)
         self._clients = clients
         self._via = description.via
         self._pipe = _Pipe(clients)
