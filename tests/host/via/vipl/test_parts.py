@@ -4,9 +4,11 @@ import random
 
 import pytest
 from nicbed.host.port.costs import Costs
+from nicbed.host.port.host import Host
 from nicbed.host.port.memory import ArrayMemory
 from nicbed.host.port.node import Node
 from nicbed.host.port.port import Port
+from nicbed.host.port.services import Services
 from nicbed.host.via import Process, descriptors
 from nicbed.host.via.agent import channel
 from nicbed.host.via.descriptors import Segment
@@ -27,8 +29,9 @@ from tests.programs.am import describe
 
 def make_node(**knobs):
     description = describe({name.replace("__", "."): value for name, value in knobs.items()})
-    return Node(0, description, Port(0, 0, Costs(description)),
-                ArrayMemory(description.memory.bytes), chain(2, 1, 16))
+    host = Host(0, description, ArrayMemory(description.memory.bytes), chain(2, 1, 16),
+                [Port(0, 0, Costs(description))], Services())
+    return Node(host, host.cpus[0])
 
 
 @pytest.mark.parametrize("page", [1024, 4096, 65536])
