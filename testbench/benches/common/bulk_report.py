@@ -1,7 +1,7 @@
 """Bulk transfers: results, tables and plot."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 from ...results.tables import amount, micro, table
@@ -57,10 +57,11 @@ class BulkResults:
 
 
 def kinds_of(document: Mapping[str, Any]) -> list[tuple[str, BulkKind]]:
-    """The kinds that a result file has, in the order of its parameters: its results are in that of
-    letters, where they were read from a file."""
+    """The kinds that were measured, in the order of :class:`BulkResults`: a file that is read has
+    them in that of letters."""
     results = read(BulkResults, document["results"])
-    return [(kind, getattr(results, kind)) for kind in document["parameters"]["kinds"]]
+    return [(kind.name, found) for kind in fields(results)
+            if (found := getattr(results, kind.name)) is not None]
 
 
 def size_text(size: int) -> str:
@@ -166,7 +167,7 @@ def headline(document: Mapping[str, Any]) -> list[Headline]:
 
 def series(document: Mapping[str, Any]) -> Series:
     """T(n) of stores."""
-    kind = document["parameters"]["kinds"][0]
+    kind, _ = kinds_of(document)[0]
     line = document["points"][kind]["T"]
     return Series("bytes, n", f"T(n), {kind} (cycles)", [tuple(point) for point in line],
                   sizes=True, log=True)
