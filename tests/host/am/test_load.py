@@ -52,12 +52,14 @@ def many_to_one(senders: int, count: int, timeout: int, window: int = 75) -> tup
     *(pytest.param(senders, window, marks=pytest.mark.full)
       for senders in (1, 2, 5, 9, 12) for window in (4, 75, 120))])
 def test_many_senders(senders, window):
+    """Each time-out asks a question, which the receiver answers: with windows of a few packets
+    that is an eighth of its time."""
     longest, again, timeouts = many_to_one(senders, 256, PATIENT, window)
     assert again == timeouts == 0
     for timeout in (1000, 20_000):
         cycles, again, _ = many_to_one(senders, 256, timeout, window)
         assert again == 0
-        assert cycles < 1.1 * longest
+        assert cycles < (1.15 if window == 4 else 1.1) * longest
 
 
 def test_time_outs_far_below_a_round_trip():

@@ -18,11 +18,9 @@ FEW = {"test_a_message_arrives", "test_rdma_write", "test_rdma_write_refused_at_
 """Always; the first case of every function with ``--full``."""
 BATCH = 16
 NOT_SO = {
-    "test_descriptors_behind_the_first_are_found_by_next_not_by_their_tokens":
-        "rings one by one, so that the first may have been taken before the second is there",
     "test_packets_of_no_connection_are_dropped_and_counted": "wants three nodes",
 }
-"""Takes the pace of the engine, or another target, for granted."""
+"""Takes another target for granted."""
 NOT_OF_WORDS = {
     "test_a_completion_queue_s_page_belongs_to_its_process":
         "a write where no word is, is refused and counted",
