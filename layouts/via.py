@@ -12,11 +12,11 @@ from .bits import Field, Word
 __all__ = [
     "ADDRESS", "ADDRESS_SEGMENT", "ATTRIBUTES", "BreakCode", "COMMAND", "CONTROL_SEGMENT", "CQ_ARM",
     "CQ_BITS", "CQ_CONFIG", "CQ_CONSUMED", "CQ_ENTRY", "CQ_PAGES", "Control", "DATA_SEGMENT",
-    "DESCRIPTOR_ALIGN", "DETAIL", "DOORBELL_PAGES", "Doorbell", "EVENT", "Event", "HANDLE_BITS",
-    "INDEX_BITS", "MAX_SEGMENTS", "ONE_SEGMENT", "Operation", "PAGE", "PEER", "PacketKind",
-    "QUEUE_BITS", "Reliability", "RemoteOperation", "SEGMENT_BYTES", "CONTROL_BYTES", "STATUS",
-    "Status", "TRANSLATION_BYTES", "TRANSLATION_FLAGS", "TRANSLATION_PLACE", "VA_BITS", "VI_BITS",
-    "VIA_HEADER", "ViCommand", "ViState", "format_error",
+    "DESCRIPTOR_ALIGN", "DETAIL", "DONE_WORD", "DOORBELL_PAGES", "Doorbell", "EVENT", "Event",
+    "HANDLE_BITS", "INDEX_BITS", "MAX_SEGMENTS", "NEXT", "ONE_SEGMENT", "Operation", "PAGE", "PEER",
+    "PacketKind", "QUEUE_BITS", "Reliability", "RemoteOperation", "SEGMENT_BYTES", "CONTROL_BYTES",
+    "STATUS", "STATUS_WORD", "Status", "TRANSLATION_BYTES", "TRANSLATION_FLAGS",
+    "TRANSLATION_PLACE", "VA_BITS", "VI_BITS", "VIA_HEADER", "ViCommand", "ViState", "format_error",
 ]
 
 VA_BITS = 38
@@ -49,6 +49,10 @@ MAX_SEGMENTS = 252
 CONTROL_SEGMENT = struct.Struct("<QIHHIIII")
 """Next, NextHandle, SegCount, Control, Reserved, ImmediateData, Length, Status. The low 24 bits of
 Reserved carry the trace number; the engine reads nothing else there."""
+NEXT = struct.Struct("<QI")
+"""Next and NextHandle, with which a descriptor begins."""
+STATUS_WORD = 24
+"""Offset of the word with Length and Status."""
 ADDRESS_SEGMENT = struct.Struct("<QII")
 """Remote VA, remote Handle, Reserved."""
 DATA_SEGMENT = struct.Struct("<QII")
@@ -88,6 +92,10 @@ class Status(IntFlag):
     REMOTE_DESCRIPTOR = 0x100
     ERRORS = 0x1FE
     IMMEDIATE = 0x80000
+
+
+DONE_WORD = int(Status.DONE) << 32
+"""Status.DONE in the word that holds Length and Status."""
 
 
 class RemoteOperation(IntEnum):

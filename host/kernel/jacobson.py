@@ -16,7 +16,7 @@ class Jacobson:
     Attributes
     ----------
     mean, deviation
-        In eighths and quarters of a cycle; 0 before the first measurement.
+        In eighths and quarters of a cycle. Without a measurement the mean is 0.
     """
 
     __slots__ = ("granularity", "mean", "deviation")
@@ -38,4 +38,4 @@ class Jacobson:
 
     def forget(self) -> None:
         """Begin anew with the next measurement."""
-        self.mean = self.deviation = 0
+        self.mean = 0

@@ -15,6 +15,7 @@ from ...layouts.via import (
     DESCRIPTOR_ALIGN,
     ONE_SEGMENT,
     SEGMENT_BYTES,
+    STATUS_WORD,
     Control,
     Operation,
     RemoteOperation,
@@ -28,10 +29,8 @@ __all__ = ["Descriptor", "Segment", "Single", "allocate", "build", "length_of", 
 
 DONE, ERRORS, IMMEDIATE = int(Status.DONE), int(Status.ERRORS), int(Status.IMMEDIATE)
 SINGLE_BYTES = ONE_SEGMENT.size
-LENGTH_AT = 24
-"""Offset of the word with Length and Status."""
 LENGTH = 0xFFFF_FFFF
-"""Length's bits in it."""
+"""Length's bits in the word with Length and Status."""
 
 Build = Coroutine[Any, Any, int]
 """A descriptor is built when it is awaited."""
@@ -174,7 +173,7 @@ def rdma_read(process: Process, va: int, segments: Sequence[Segment], remote: Se
 
 def length_of(process: Process, va: int) -> int:
     """The current Length of the descriptor at ``va``. This takes no target time."""
-    return process.memory.word(process.physical(va) + LENGTH_AT) & LENGTH
+    return process.memory.word(process.physical(va) + STATUS_WORD) & LENGTH
 
 
 def read(process: Process, va: int) -> Descriptor:

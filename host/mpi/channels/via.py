@@ -13,13 +13,13 @@ from functools import partial
 from typing import Any
 
 from ....layouts.description import Description, Mpi
-from ....layouts.via import TRANSLATION_BYTES
+from ....layouts.via import STATUS_WORD, TRANSLATION_BYTES
 from ...kernel.process import Process
 from ...port.node import Node
 from ...port.port import Watch
 from ...via import descriptors
 from ...via.attributes import MemAttributes, NetAddress, ViAttributes
-from ...via.descriptors import LENGTH, LENGTH_AT, Segment, Single
+from ...via.descriptors import LENGTH, Segment, Single
 from ...via.handles import Vi
 from ...via.returns import VIP_INFINITE, VIP_RETURN
 from ...via.vipl.vipl import Vipl
@@ -186,7 +186,7 @@ class ViaChannel:
             await descriptors.receive(self.process, descriptor,
                                       [Segment(buffer.va, handle, self._size)])
             self._buffers[descriptor] = (buffer, handle,
-                                         self.process.physical(descriptor) + LENGTH_AT)
+                                         self.process.physical(descriptor) + STATUS_WORD)
             await self._post_receive(peer, descriptor, handle)
 
     async def _post_receive(self, peer: _Peer, descriptor: int, handle: int, owed: bool = False

@@ -5,7 +5,7 @@ A check is one polled read through the cache; a wait is one operation of the por
 
 from collections.abc import Awaitable, Callable
 
-from ....layouts.via import CQ_ENTRY, RemoteOperation, Status
+from ....layouts.via import CQ_ENTRY, DONE_WORD, RemoteOperation, Status
 from ...kernel.timers import FAR
 from ...port.node import Node
 from ...port.port import Watch
@@ -16,8 +16,6 @@ from ..handles import Cq, CqEntry, Ring, WorkQueue
 
 __all__ = ["MemoryQueues"]
 
-DONE = int(Status.DONE) << 32
-"""A bit of the word that holds Length and Status."""
 RECEIVE = CQ_ENTRY.mask("receive")
 VI = CQ_ENTRY.offset("vi")
 VI_MASK = CQ_ENTRY.mask("vi") >> VI
@@ -55,9 +53,9 @@ class MemoryQueues:
     def check(self, queue: WorkQueue, cycles: int = 0) -> Awaitable[None]:
         port, status = self._port, queue.entries[0].status
         if cycles > 0:
-            port.put_poll(status, DONE, DONE, cycles)
+            port.put_poll(status, DONE_WORD, DONE_WORD, cycles)
         else:
-            port.put_poll(status, DONE, DONE, 0, F_ONCE)
+            port.put_poll(status, DONE_WORD, DONE_WORD, 0, F_ONCE)
         return port.executed
 
     def found(self) -> int | None:

@@ -7,14 +7,14 @@ completion. The NIC does the rest.
 import struct
 from collections.abc import Awaitable, Callable
 
-from ....layouts.via import DESCRIPTOR_ALIGN
+from ....layouts.via import DESCRIPTOR_ALIGN, NEXT, STATUS_WORD
 from ...port.node import Node
 from ...port.suspension import NOTHING
 from ..agent.memory_queues import MemoryQueues
 from ..costs import Prices
 from ..handles import Posted, WorkQueue
 from ..returns import VIP_RETURN
-from .nic_words import BAD_TOKEN, NEXT, STATUS_WORD, token
+from .nic_words import BAD_TOKEN, token
 
 __all__ = ["DoorbellPosts"]
 

@@ -1,17 +1,10 @@
 """Words that the kernel agent and the library write to a NIC that reads descriptors."""
 
-import struct
-
 from ....layouts.via import ADDRESS, ATTRIBUTES, CQ_CONFIG, HANDLE_BITS, PEER, VA_BITS
 from ..handles import Cq, Vi
 
-__all__ = ["BAD_TOKEN", "NEXT", "STATUS_WORD", "attributes_word", "cq_word", "keep_count",
-           "peer_word", "token"]
+__all__ = ["BAD_TOKEN", "attributes_word", "cq_word", "keep_count", "peer_word", "token"]
 
-NEXT = struct.Struct("<QI")
-"""Next and NextHandle, with which a descriptor begins."""
-STATUS_WORD = 24
-"""Offset of the word with Length and Status in a descriptor."""
 HANDLE = ADDRESS.offset("handle")
 BAD_TOKEN = 1
 """Stands for an address that no token can hold. It is misaligned, so the NIC refuses it as a bad

@@ -15,7 +15,9 @@ from ....layouts.via import (
     DATA_SEGMENT,
     DESCRIPTOR_ALIGN,
     MAX_SEGMENTS,
+    NEXT,
     SEGMENT_BYTES,
+    STATUS_WORD,
     Operation,
 )
 from ...kernel.lock import kernel_lock
@@ -27,7 +29,7 @@ from ..handles import Posted, WorkQueue
 from ..records import Records
 from ..regions import Region
 from ..returns import VIP_RETURN
-from .nic_words import BAD_TOKEN, NEXT, STATUS_WORD, token
+from .nic_words import BAD_TOKEN, token
 
 __all__ = ["ShadowPosts"]
 

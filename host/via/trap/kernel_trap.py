@@ -36,7 +36,7 @@ Its parts, each of which knows only those before it: :mod:`.costs`, :mod:`.memor
 from collections.abc import Awaitable, Callable
 
 from ....layouts.registers import Irq
-from ....layouts.via import Event, Reliability, Status, ViState
+from ....layouts.via import DONE_WORD, Event, Reliability, ViState
 from ...nic.receive_ring import ReceiveRing
 from ...port.node import Node
 from ..agent.memory_queues import MemoryQueues
@@ -58,8 +58,6 @@ from .turns import Turns
 
 __all__ = ["KernelTrap"]
 
-DONE = int(Status.DONE) << 32
-"""A bit of the word that holds Length and Status."""
 SILENT = 3
 """A peer that is waited for at the end alone is taken to have ended after this many time-outs in a
 row without a packet."""
@@ -189,7 +187,7 @@ class KernelTrap:
     async def arm(self, queue: WorkQueue) -> None:
         self._port.spend(self._paths.arm)
         end: End = queue.vi.private
-        if queue.entries and self._memory.word(queue.entries[0].status) & DONE:
+        if queue.entries and self._memory.word(queue.entries[0].status) & DONE_WORD:
             self._completing.happened.append(
                 (Event.RECEIVE_DONE if queue.receive else Event.SEND_DONE, queue.vi.number))
         else:

@@ -1,9 +1,8 @@
 """Kernel-trap design point: posts descriptors, and sends as much as may be sent at once."""
 
-import struct
 from collections.abc import Awaitable
 
-from ....layouts.via import DESCRIPTOR_ALIGN, Event, ViState
+from ....layouts.via import DESCRIPTOR_ALIGN, NEXT, STATUS_WORD, Event, ViState
 from ...kernel.lock import kernel_lock
 from ...port.suspension import NOTHING
 from ..agent.memory_queues import MemoryQueues
@@ -17,11 +16,6 @@ from .trap_context import TrapContext
 from .turns import Turns
 
 __all__ = ["TrapPosts"]
-
-NEXT = struct.Struct("<QI")
-"""Next and NextHandle, with which a descriptor begins."""
-STATUS_WORD = 24
-"""Offset of the word with Length and Status."""
 
 
 class TrapPosts:

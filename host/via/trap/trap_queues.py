@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 
-from ....layouts.via import Status
+from ....layouts.via import DONE_WORD
 from ...nic.receive_ring import ReceiveRing
 from ...port.port import Watch
 from ...port.words import F_NOT_EQUAL, TIMEOUT
@@ -14,8 +14,6 @@ from .trap_context import TrapContext
 
 __all__ = ["TrapQueues"]
 
-DONE = int(Status.DONE) << 32
-"""A bit of the word that holds Length and Status."""
 
 
 class TrapQueues:
@@ -37,7 +35,7 @@ class TrapQueues:
 
     async def check(self, queue: WorkQueue, cycles: int = 0) -> None:
         if cycles > 0:
-            await self._spin(queue.entries[0].status, DONE, DONE, cycles)
+            await self._spin(queue.entries[0].status, DONE_WORD, DONE_WORD, cycles)
         if queue.entries:
             await self._check(queue)
         else:

@@ -14,6 +14,8 @@ In the order in which to read:
 - :mod:`.latencies`: Common part of the latency benchmarks: half round trips by variant over x,
   their legs from the trace, the difference of a variant to the plain one; tables, plot, headline
   figures
+- :mod:`.reported`: A benchmark whose results are shown by a report: a module of functions, or an
+  object
 - :mod:`.varied_latency`: A benchmark of latency in which one thing is varied
 - :mod:`.logp_results`: LogP parameters as a benchmark's results: what a signature gives on any
   layer
@@ -23,6 +25,5 @@ In the order in which to read:
   and the checks
 - :mod:`.logp_report`: Tables and plot of the signature
 - :mod:`.bulk_report`: Bulk transfers: results, tables and plot
-- :mod:`.reported`: A benchmark whose results are shown by a module of functions
 - :mod:`.headline`: Figures of a benchmark for ``nicbed compare``
 """

@@ -1,7 +1,6 @@
-"""A benchmark whose results are shown by a module of functions."""
+"""A benchmark whose results are shown by a report: a module of functions, or an object."""
 
 from collections.abc import Mapping
-from types import ModuleType
 from typing import Any, ClassVar
 
 from ..benchmark import Benchmark
@@ -11,7 +10,7 @@ __all__ = ["Reported"]
 
 
 class Reported(Benchmark):
-    """Shown by a module.
+    """Shown by a report.
 
     Attributes
     ----------
@@ -19,20 +18,20 @@ class Reported(Benchmark):
         Has ``tables``, ``draw``, ``headline`` and ``series``, of a result file's document.
     """
 
-    report: ClassVar[ModuleType]
+    report: ClassVar[Any]
 
     def tables(self, document: Mapping[str, Any]) -> list[Any]:
-        """The tables of the module."""
+        """The tables of the report."""
         return self.report.tables(document)
 
     def draw(self, document: Mapping[str, Any], figure: Any) -> None:
-        """The plot of the module."""
+        """The plot of the report."""
         self.report.draw(document, figure)
 
     def headline(self, document: Mapping[str, Any]) -> list[Headline]:
-        """The figures that the module picks."""
+        """The figures that the report picks."""
         return self.report.headline(document)
 
     def series(self, document: Mapping[str, Any]) -> Series:
-        """The curve that the module picks."""
+        """The curve that the report picks."""
         return self.report.series(document)

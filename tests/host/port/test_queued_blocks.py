@@ -11,10 +11,11 @@ from nicbed.host.port.node import Node
 from nicbed.host.port.port import Port, Watch
 from nicbed.host.port.words import MAX_WORK
 from nicbed.host.runtime import Stuck
-from nicbed.host.via.agent.memory_queues import DONE, MemoryQueues
+from nicbed.host.via.agent.memory_queues import MemoryQueues
 from nicbed.host.via.handles import Cq, WorkQueue
 from nicbed.layouts.description import Description
 from nicbed.layouts.operations import BLOCK
+from nicbed.layouts.via import DONE_WORD
 
 from tests.models.spent import cpu_cycles
 from tests.models.written import Written
@@ -168,7 +169,7 @@ def test_a_check_behind_a_full_block_is_queued(count, kind, cycles):
         async def main(node: Node) -> list[int]:
             port = node.port
             queues = MemoryQueues(node, lambda cq: None)
-            node.memory.write(at, ((DONE | 7 << 32) + 1).to_bytes(8, "little"))
+            node.memory.write(at, ((DONE_WORD | 7 << 32) + 1).to_bytes(8, "little"))
             for _ in range(count):
                 port.put_touch(64, 8)
             if full and waits:
