@@ -4,7 +4,7 @@ from pydantic import ConfigDict
 
 from .cpu import Cpu
 from .knob import Section
-from .layers import Am, Apps, Gm, Mpi, Mpl, Tcp, Via
+from .layers import Am, Am2, Apps, Gm, Mpi, Mpl, Tcp, Via
 from .target import Bus, Fabric, Faults, Link, Memory, Nic, Node, Processor, Switch
 
 __all__ = ["DECLARED", "Declared"]
@@ -24,6 +24,7 @@ class Declared(Section):
     memory: Memory = Memory()
     cpu: Cpu = Cpu()
     am: Am = Am()
+    am2: Am2 = Am2()
     via: Via = Via()
     gm: Gm = Gm()
     tcp: Tcp = Tcp()

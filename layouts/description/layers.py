@@ -7,7 +7,7 @@ from pydantic import model_validator
 from ..rate import Rate
 from .knob import Section, cost, power_of_two, structure, timing
 
-__all__ = ["EAGER", "Am", "Apps", "Gm", "Mpi", "Mpl", "Tcp", "Via"]
+__all__ = ["EAGER", "Am", "Am2", "Apps", "Gm", "Mpi", "Mpl", "Tcp", "Via"]
 
 EAGER = {"via": 1024, "gm": 8000, "tcp": 8000, "shm": 8000, "self": 1024}
 """Longest messages that MPI sends with their data at once, by channel, where ``mpi.eager`` does not
@@ -150,6 +150,54 @@ class Gm(Section):
     work_send: int = cost(0, unit="NIC processor cycles", ge=0, le=100000,
                           doc="The firmware waits this long behind each packet of data that it "
                               "gives to the link. 0 means a firmware without the delay.")
+
+
+class Am2(Section):
+    protocol: str = cost("both", unit="", pattern="^(shared|network|both)$",
+                         doc="Messages go through queues in the memory of a node ('shared'), by "
+                             "the NICs ('network'), or, chosen by where their receiver is, by "
+                             "'both'.")
+    poll: str = cost("adaptive", unit="", pattern="^(fractional|adaptive)$",
+                     doc="A poll of both protocols takes in the network once in am2.poll_every "
+                         "times ('fractional'), or as often as recent traffic suggests, once in 8 "
+                         "to 32 times ('adaptive').")
+    poll_every: int = cost(8, unit="polls", ge=1, le=1024,
+                           doc="One poll in so many takes in the network with am2.poll = "
+                               "'fractional'.")
+    processes: str = cost("auto", unit="", pattern="^(auto|cpus|nodes|all)$",
+                          doc="A benchmark's processes are the CPUs of node 0 ('cpus'), CPU 0 of "
+                              "each node ('nodes'), or all CPUs of all nodes ('all'). 'auto' is "
+                              "'cpus' where am2.protocol = 'shared', else 'nodes'.")
+    path_scale: Rate = cost(Fraction(1), unit="", ge=0, le=1000,
+                            doc="This factor multiplies the CPU time of the layer's own paths, in "
+                                "place of cpu.path_scale.")
+    queue_packets: int = cost(240, unit="packets", ge=2, le=4096,
+                              doc="Each of the two queues of an endpoint in shared memory has this "
+                                  "many packets. An endpoint has at most as many requests out.")
+    queue_blocks: int = cost(16, unit="blocks", ge=1, le=256,
+                             doc="Each of them has this many blocks of 8 KB for bulk data.")
+    endpoints: int = cost(32, unit="endpoints", ge=1, le=64,
+                          doc="A NIC serves this many endpoints, of which am2.frames at a time are "
+                              "in its memory.")
+    frames: int = cost(8, unit="endpoints", ge=1, le=8,
+                       doc="At most this many endpoints are in a NIC's memory at a time; others "
+                           "are brought in when they are used, or when packets come for them.")
+    frame_packets: int = cost(16, unit="packets", ge=2, le=16,
+                              doc="Each receive queue of an endpoint in NIC memory has this many "
+                                  "packets.")
+    window: int = cost(16, unit="packets", ge=1, le=64,
+                       doc="An endpoint has at most this many unacknowledged packets to one NIC, "
+                           "of requests and of replies each.")
+    retry_timeout: int = cost(50000, unit="cycles", ge=100, le=1 << 30,
+                              doc="After this long without progress the firmware asks what has "
+                                  "arrived.")
+    retries: int = cost(12, unit="times", ge=1, le=30,
+                        doc="A node is unreachable after this many time-outs in a row.")
+    work_send: int = cost(0, unit="NIC processor cycles", ge=0, le=100000,
+                          doc="The firmware works this much longer for each packet that it sends.")
+    work_receive: int = cost(0, unit="NIC processor cycles", ge=0, le=100000,
+                             doc="The firmware works this much longer for each packet that it "
+                                 "receives.")
 
 
 class Tcp(Section):
