@@ -104,7 +104,7 @@ class Runtime:
             coroutines[index] = None if program is None else program(views[index])
         self.servers = [
             Server(index, self.name(index), port, coroutines[index], running_port, self._ended,
-                   self._raised)
+                   self._raised, hosts[index // cpus].cpus[index % cpus].ends)
             for index, port in enumerate(self.ports)]
         self._by_bit = {1 << server.index: server for server in self.servers}
         """By a port's bit in what the mailbox says."""

@@ -108,7 +108,7 @@ SOURCE = Word(
     "am2_source",
     Field("block", 40, "address of the sender's queue block, to which a reply goes"),
     Field("cpu", 8, "the sender's"), Field("endpoint", 8, "the sender's number on its CPU"),
-    Field("spare", 8),
+    Field("epoch", 8, "of the requester's tag: a reply brings it back"),
 )
 """Word 1."""
 PLACE = Word("am2_place", Field("offset", 32, "in the receiver's segment, of a transfer"),

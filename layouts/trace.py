@@ -153,6 +153,14 @@ class Activity(IntEnum):
     """A message processor looks for a message, or waits for room."""
     MOVE = 23
     """It moves one, one way: from the look that found it."""
+    CHECK = 24
+    """A step of a send of AM-II: arguments, translation and tag."""
+    ADVANCE = 25
+    """The next: a number is drawn from the tail of the receiver's queue."""
+    CLAIM = 26
+    """The next: the packet with this number is claimed."""
+    FILL = 27
+    """The next: it is filled, and given to the receiver."""
 
 
 class Mark(NamedTuple):

@@ -1,6 +1,7 @@
 """A CPU of a node, or its kernel, which any CPU executes: whoever has a port."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Coroutine, Iterator
+from typing import Any
 
 from ..kernel.interrupts import Interrupts
 from .port import Port
@@ -26,9 +27,11 @@ class Cpu:
         The interrupt handlers of the layers on it.
     services
         Those of this CPU.
+    ends
+        What runs when its program has returned, the last one first.
     """
 
-    __slots__ = ("number", "port", "trace_numbers", "interrupts", "services", "_by_nic")
+    __slots__ = ("number", "port", "trace_numbers", "interrupts", "services", "ends", "_by_nic")
 
     def __init__(self, number: int, port: Port, trace_numbers: Iterator[int]) -> None:
         self.number = number
@@ -36,6 +39,7 @@ class Cpu:
         self.trace_numbers = trace_numbers
         self.interrupts = Interrupts()
         self.services = Services()
+        self.ends: list[Callable[[], Coroutine[Any, Any, None]]] = []
         self._by_nic: dict[int, Services] = {}
 
     def services_on(self, nic: int) -> Services:

@@ -174,6 +174,11 @@ class Node:
         it is first requested."""
         return self.host.services.find(kind, kind)
 
+    def at_end(self, end: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        """Have ``end`` run on this CPU when its program has returned: what the kernel does for a
+        layer whose process leaves something behind. The last one runs first."""
+        self._cpu.ends.append(end)
+
     def run_service(self, kind: type[Service]) -> Service:
         """The run's only instance of ``kind``, which all nodes share, made by ``kind()`` when it is
         first requested. It is no part of the target: for diagnosis alone."""

@@ -23,13 +23,15 @@ class Server:
     ended
         Called with ``index`` and the program's result when it has ended; false if that ends the
         run.
+    ends
+        What runs behind the program, the last one first (:meth:`.Node.at_end`).
     failed
         Called with ``index`` and what the program or its port has raised: the run has failed.
 
     Attributes
     ----------
     coroutine
-        The program as long as it has not ended.
+        The program, or what runs behind it, as long as it has not ended.
     stopped
         Whether the port has got the STOP behind its program's end.
     wakes
@@ -37,12 +39,13 @@ class Server:
     """
 
     __slots__ = ("port", "index", "name", "coroutine", "stopped", "wakes", "_resume", "_running",
-                 "_ended", "_failed")
+                 "_ends", "_over", "_result", "_ended", "_failed")
 
     def __init__(self, index: int, name: str, port: Port,
                  coroutine: Coroutine[Any, Any, Any] | None, running: Running,
                  ended: Callable[[int, Any], bool],
-                 failed: Callable[[int, BaseException], None]) -> None:
+                 failed: Callable[[int, BaseException], None],
+                 ends: list[Callable[[], Coroutine[Any, Any, None]]] | None = None) -> None:
         self.port = port
         self.name = name
         self.index = index
@@ -51,6 +54,9 @@ class Server:
         self.wakes = 0
         self._resume = None if coroutine is None else coroutine.send
         self._running = running
+        self._ends = [] if ends is None else ends
+        self._over = False
+        self._result: Any = None
         self._ended = ended
         self._failed = failed
 
@@ -81,17 +87,16 @@ class Server:
                     self._stop()
                 else:
                     self._running.port = port
-                    resume(None)
-                    if port._queue:
-                        port.line_up()
-                    elif not port._block.count:
-                        raise RuntimeError(f"{self.name}'s program awaited something that is not "
-                                           "an operation of its host port")
-        except StopIteration as end:
-            self.coroutine = self._resume = None
-            self._stop()
-            if not self._ended(self.index, end.value):
-                return 0
+                    try:
+                        resume(None)
+                    except StopIteration as end:
+                        if not self._end(end.value):
+                            return 0
+                    else:
+                        if port._queue:
+                            port.line_up()
+                        elif not port._block.count:
+                            raise RuntimeError(self._nothing())
         except BaseException as error:
             self._failed(self.index, error)
             return 0
@@ -99,6 +104,32 @@ class Server:
         count = port.given = block.count
         block.count = 0
         return count if self._resume is not None else -count
+
+    def _end(self, value: Any) -> bool:
+        """The program, or what runs behind it, has returned ``value``; the program's counts. False:
+        that ends the run."""
+        port = self.port
+        if not self._over:
+            self._over, self._result = True, value
+        while self._ends:
+            self.coroutine = self._ends.pop()()
+            self._resume = self.coroutine.send
+            try:
+                self._resume(None)
+            except StopIteration:
+                continue
+            if port._queue:
+                port.line_up()
+            elif not port._block.count:
+                raise RuntimeError(self._nothing())
+            return True
+        self.coroutine = self._resume = None
+        self._stop()
+        return self._ended(self.index, self._result)
+
+    def _nothing(self) -> str:
+        return (f"{self.name}'s program awaited something that is not an operation of its host "
+                "port")
 
     def _stop(self) -> None:
         """Put the STOP, unless entries that the program left in its block must go first: their

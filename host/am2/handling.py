@@ -1,0 +1,118 @@
+"""Handles messages that have come: checks, handlers, replies that nobody else sends."""
+
+from types import CoroutineType
+from typing import Any
+
+from ...layouts.am2 import ALL, NONE, Opcode, Returned
+from ..port.node import Node
+from ..port.suspension import NOTHING, check_given
+from .control_block import ControlBlock
+from .copying import Copying
+from .costs import Prices
+from .am2_error import Am2Error
+from .packets import BULK, REPLIES, Arrived, Packet
+from .replying import Replying
+from .token import Token
+from .way import Way
+
+__all__ = ["Handling"]
+
+XFER = frozenset({Opcode.REQUEST_XFER, Opcode.REPLY_XFER})
+
+
+class Handling:
+    """Handles the messages of the process on ``node``.
+
+    Attributes
+    ----------
+    busy
+        Whether a handler runs: it may reply, and call nothing else that communicates.
+    """
+
+    def __init__(self, node: Node, replying: Replying) -> None:
+        self._port = node.port
+        self._replying = replying
+        self._copying = node.service(Copying)
+        prices = node.service(Prices)
+        self._c_take = prices.take
+        self._c_segment = prices.segment
+        self.busy = False
+
+    async def deliver(self, way: Way, endpoint: ControlBlock, arrived: Arrived) -> None:
+        """Handle ``arrived``, which has come to ``endpoint`` by ``way``."""
+        self._port.spend(self._c_take[len(arrived.arguments)])
+        reply = arrived.opcode in REPLIES
+        if arrived.returned:
+            endpoint.outstanding -= not reply
+            await self._come_back(endpoint, arrived)
+            return
+        endpoint.outstanding -= reply
+        if reply and not arrived.handler:
+            return
+        refused = self._refused(endpoint, arrived, reply)
+        if refused:
+            await way.reply(endpoint, arrived.back, Packet(
+                arrived.opcode, arrived.handler, arrived.arguments, returned=refused,
+                epoch=arrived.epoch, trace=arrived.trace))
+            return
+        address = arrived.data
+        if arrived.opcode in XFER:
+            address = endpoint.segment[0] + arrived.offset
+            if arrived.length:
+                await self._copying.copy(arrived.data, address, arrived.length, arrived.trace)
+        bulk = (address, arrived.length) if arrived.opcode in BULK else ()
+        handler = endpoint.handlers[arrived.handler]
+        assert handler is not None
+        token = Token(endpoint, way, arrived, not reply)
+        await self._run(handler, token, *bulk, *arrived.arguments)
+        token.live = False
+        if token.may_reply:
+            await self._replying.close(token)
+
+    def _refused(self, endpoint: ControlBlock, arrived: Arrived, reply: bool) -> int:
+        """0, or why the message goes back. Checks come in the order of AM-II: tag, handler,
+        segment."""
+        tag = endpoint.tag
+        if reply:
+            good = tag == ALL or arrived.epoch == endpoint.epoch
+        else:
+            good = tag == ALL or (arrived.tag == tag and tag != NONE)
+        handler = arrived.handler
+        reason = 0
+        if not good:
+            reason = Returned.BADTAG
+        elif not handler or endpoint.handlers[handler] is None:
+            reason = Returned.BADHANDLER
+        elif arrived.opcode in XFER:
+            self._port.spend(self._c_segment)
+            _, length = endpoint.segment
+            if arrived.offset > length:
+                reason = Returned.BADSEGOFF
+            elif arrived.offset + arrived.length > length:
+                reason = Returned.BADLENGTH
+        return Returned.REPLYREJECTED if reply and reason else reason
+
+    async def _come_back(self, endpoint: ControlBlock, arrived: Arrived) -> None:
+        """A message of one's own has been refused: that is handler 0's.
+
+        Raises
+        ------
+        Am2Error
+            There is no handler 0.
+        """
+        handler = endpoint.handlers[0]
+        reason = Returned(arrived.returned)
+        if handler is None:
+            raise Am2Error(f"{endpoint.name}: a message ({arrived.opcode.name}) to "
+                           f"{arrived.sender}, handler {arrived.handler}, came back: "
+                           f"{reason.name}; AM_SetHandler(endpoint, 0, …) sets who hears of it")
+        await self._run(handler, reason, arrived.opcode, arrived.arguments)
+
+    async def _run(self, handler: Any, *given: Any) -> None:
+        self.busy = True
+        result = handler(*given)
+        if result is not None and result is not NOTHING:
+            if result.__class__ is not CoroutineType:
+                check_given(handler, result)
+            await result
+        self.busy = False

@@ -1,0 +1,72 @@
+"""AM_Request: from the call to the way on which the message goes."""
+
+from collections.abc import Awaitable, Callable
+
+from ...layouts.am2 import Opcode, Status
+from ...layouts.trace import BEGIN, END, Activity
+from ..port.node import Node
+from .arguments import entry, is_data, is_message
+from .bundles import Bundle
+from .control_block import ControlBlock
+from .costs import Prices
+from .packets import BULK, Packet
+
+__all__ = ["Requesting"]
+
+REQUEST_SEND, BULK_SEND = int(Activity.REQUEST_SEND), int(Activity.BULK_SEND)
+WINDOW_WAIT, CHECK = int(Activity.WINDOW_WAIT), int(Activity.CHECK)
+
+
+class Requesting:
+    """Requests of the process on ``node``; ``poll`` polls a bundle."""
+
+    def __init__(self, node: Node, poll: Callable[[Bundle], Awaitable[int]]) -> None:
+        self._node = node
+        self._port = node.port
+        self._poll = poll
+        self._memory = node.memory.size
+        self._most = node.description.am2.queue_packets
+        prices = node.service(Prices)
+        self._c_call = prices.call
+        self._c_check = prices.check
+
+    async def request(self, opcode: Opcode, endpoint: ControlBlock, index: int, handler: int,
+                      arguments: tuple[int, ...], data: tuple[int, int, int] = (0, 0, 0),
+                      wait: bool = True) -> Status:
+        """Send a request; ``data``: address, bytes and offset of bulk data. Without room, poll
+        until there is some, if it may ``wait``."""
+        found = entry(endpoint, index)
+        if found is None or not is_message(handler, arguments) or (
+                opcode in BULK and not is_data(*data, self._memory)):
+            return Status.AM_ERR_BAD_ARG
+        port = self._port
+        activity = BULK_SEND if opcode in BULK else REQUEST_SEND
+        trace = self._node.trace_number()
+        port.begin(activity, trace, self._c_call[len(arguments)])
+        port.span(CHECK, trace, self._c_check)
+        await self._poll(endpoint.bundle)
+        status = Status.AM_ERR_NOT_SENT
+        if wait and endpoint.outstanding >= self._most:
+            await self._wait(endpoint, trace)
+        if not endpoint.open:
+            status = Status.AM_ERR_BAD_ARG
+        elif endpoint.outstanding < self._most:
+            endpoint.outstanding += 1
+            status = await found.way.request(
+                endpoint, found.route,
+                Packet(opcode, handler, arguments, found.tag, *data, epoch=endpoint.epoch,
+                       trace=trace),
+                lambda: self._poll(endpoint.bundle), wait)
+            endpoint.outstanding -= status is not Status.AM_OK
+        port.mark(activity, END, trace)
+        return status
+
+    async def _wait(self, endpoint: ControlBlock, trace: int) -> None:
+        """Wait until the endpoint may have another request out."""
+        port = self._port
+        port.mark(WINDOW_WAIT, BEGIN, trace)
+        port.waiting_for("a reply: all requests that may be out are")
+        while endpoint.outstanding >= self._most:
+            await self._poll(endpoint.bundle)
+        port.waiting_for("")
+        port.mark(WINDOW_WAIT, END, trace)

@@ -1,0 +1,151 @@
+"""Puts packets into the queues of others: a number is drawn, the packet claimed, filled, given."""
+
+from struct import Struct
+
+from ....layouts.am2 import ARGUMENTS, HEAD, PLACE, PacketType, Words
+from ....layouts.trace import END, Activity
+from ...port.node import Node
+from ..copying import Copying
+from ..costs import Prices
+from ..packets import BULK, Packet
+from .queue_block import DEAD, Queue
+
+__all__ = ["CLAIMED", "FREE", "FREED", "Filling"]
+
+ADVANCE, CLAIM, FILL = (int(one) for one in (Activity.ADVANCE, Activity.CLAIM, Activity.FILL))
+FREE, CLAIMED = int(PacketType.FREE), int(PacketType.CLAIMED)
+FREED = FREE.to_bytes(8, "little")
+BEHIND_HEAD = Struct("<QQ8IQ")
+FIRST = 8 * Words.SOURCE
+
+
+class Filling:
+    """The steps of a send, for the process on ``node``.
+
+    A process can be ended in the middle of a send. What it has taken of others' queues by then is
+    in registers that its kernel knows.
+
+    Attributes
+    ----------
+    drawn
+        The queue from which a number has been drawn, and the number; while ``drawing``, the CAS is
+        under way.
+    claimed
+        Whether that packet has been claimed; while ``claiming``, the CAS is under way.
+    block
+        The queue of which a block has been claimed, and the block; while ``claiming_block``, the
+        CAS is under way.
+    """
+
+    __slots__ = ("drawn", "drawing", "claimed", "claiming", "block", "claiming_block", "_node",
+                 "_port", "_copying", "_guesses", "_locate", "_draw", "_claim", "_fill")
+
+    def __init__(self, node: Node) -> None:
+        self.drawn: tuple[Queue, int] | None = None
+        self.block: tuple[Queue, int] | None = None
+        self.drawing = self.claimed = self.claiming = self.claiming_block = False
+        self._node = node
+        self._port = node.port
+        self._copying = node.service(Copying)
+        self._guesses: dict[int, int] = {}
+        """What each tail was when it was last seen."""
+        prices = node.service(Prices)
+        self._locate = prices.locate
+        self._draw = prices.draw
+        self._claim = prices.claim
+        self._fill = prices.fill
+
+    async def draw(self, queue: Queue, trace: int) -> bool:
+        """Draw the number of a packet, which nobody else gets. False: the queue takes none any
+        more."""
+        port, tail = self._port, queue.tail
+        port.begin(ADVANCE, trace, self._locate)
+        number = self._guesses.get(tail, 0)
+        self.drawing = True
+        while True:
+            self.drawn = queue, number
+            port.spend(self._draw)
+            found = await port.cas(tail, number, number + 1)
+            if found == number:
+                self._guesses[tail] = number + 1
+                break
+            if found & DEAD:
+                self.drawn = None
+                break
+            number = found
+        self.drawing = False
+        port.mark(ADVANCE, END, trace)
+        return self.drawn is not None
+
+    async def claim(self, trace: int) -> bool:
+        """Try to claim the packet whose number was drawn."""
+        assert self.drawn is not None
+        port, (queue, number) = self._port, self.drawn
+        port.begin(CLAIM, trace, self._claim)
+        self.claiming = True
+        self.claimed = await port.cas(queue.slot(number), FREE, CLAIMED) == FREE
+        self.claiming = False
+        port.mark(CLAIM, END, trace)
+        return self.claimed
+
+    async def claim_block(self, queue: Queue, trace: int) -> bool:
+        """Claim a block of bulk data, the first from its tail on that is free. False: none is."""
+        port, tail = self._port, queue.block_tail
+        port.begin(CLAIM, trace, self._locate)
+        first = self._guesses.get(tail, 0)
+        for number in range(first, first + queue.blocks):
+            port.spend(self._claim)
+            self.block = queue, number
+            self.claiming_block = True
+            free = await port.cas(queue.flag(number), FREE, CLAIMED) == FREE
+            self.claiming_block = False
+            if free:
+                port.spend(self._draw)
+                found = await port.cas(tail, first, number + 1)
+                self._guesses[tail] = number + 1 if found == first else found
+                break
+            self.block = None
+        port.mark(CLAIM, END, trace)
+        return self.block is not None
+
+    async def release_block(self) -> None:
+        """Give back the block that was claimed."""
+        assert self.block is not None
+        queue, number = self.block
+        await self._node.store(queue.flag(number), FREED)
+        self.block = None
+
+    async def fill_block(self, packet: Packet) -> None:
+        """Copy the bulk data of ``packet`` into the block that was claimed."""
+        assert self.block is not None
+        queue, number = self.block
+        if packet.length:
+            await self._copying.copy(packet.source, queue.data(number), packet.length,
+                                     packet.trace)
+
+    async def fill(self, packet: Packet, source: int) -> None:
+        """Fill the packet that was claimed, and give it to the receiver; ``source``: its second
+        word. The head is stored last."""
+        assert self.drawn is not None
+        port, node, count = self._port, self._node, len(packet.arguments)
+        queue, number = self.drawn
+        port.begin(FILL, packet.trace, self._fill[count])
+        bulk, kind, block = packet.opcode in BULK, PacketType.READY, 0
+        if self.block is not None:
+            kind, block = PacketType.READY_BULK, self.block[1] % queue.blocks
+        words = BEHIND_HEAD.pack(source, packet.tag, *packet.arguments, *(0,) * (ARGUMENTS - count),
+                                 PLACE.pack(offset=packet.offset, length=packet.length))
+        if not bulk:
+            words = words[:8 * (Words.ARGUMENTS - 1 + -(-count // 2))]
+        slot = queue.slot(number)
+        await node.store(slot + FIRST, words)
+        await self.give(slot, HEAD.pack(
+            type=kind, opcode=packet.opcode, handler=packet.handler, count=count,
+            returned=packet.returned, block=block, trace=packet.trace))
+        port.mark(FILL, END, packet.trace)
+
+    async def give(self, slot: int, head: int) -> None:
+        """Store the head of the packet that was claimed: it is the receiver's now."""
+        await self._node.store(slot, head.to_bytes(8, "little"))
+        self.drawn = self.block = None
+        self.claimed = False

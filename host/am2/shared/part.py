@@ -1,0 +1,45 @@
+"""An endpoint of its own process, as the shared way knows it."""
+
+from collections import deque
+from dataclasses import dataclass, field
+
+from ..packets import Arrived, Packet
+from .filling import Filling
+from .queue_block import QueueBlock
+
+__all__ = ["Back", "Part"]
+
+
+@dataclass(slots=True, eq=False)
+class Back:
+    """The way of a reply: to the queue block of the sender, whose message was ``arrived``."""
+
+    block: QueueBlock
+    arrived: Arrived | None = None
+    replied: bool = False
+
+
+@dataclass(slots=True, eq=False)
+class Part:
+    """The queue block of an endpoint, as its owner knows it.
+
+    Attributes
+    ----------
+    requesting, replying, returning
+        The sends that may be under way at a time: of a request, of a reply, of a reply that goes
+        back.
+    heads
+        Packets taken from the queue of requests, and from that of replies.
+    handling
+        The message that is being handled.
+    kept
+        Replies that have found no room yet, oldest first.
+    """
+
+    block: QueueBlock
+    requesting: Filling
+    replying: Filling
+    returning: Filling
+    heads: list[int] = field(default_factory=lambda: [0, 0])
+    handling: Arrived | None = None
+    kept: deque[tuple[Back, Packet]] = field(default_factory=deque)

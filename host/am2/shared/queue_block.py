@@ -1,0 +1,101 @@
+"""The shared-memory queue block of an endpoint: where everything in it is.
+
+It begins with the line of the tag. Then it has two queues, of requests and of replies. A queue has
+a line with its tail and one with the tail of its blocks, which senders write; a line with its head,
+which the receiver writes; packets; a flag for each block; and blocks of bulk data. No two writers
+share a line, except by turns.
+"""
+
+from enum import IntEnum
+
+from ....layouts.am2 import LONG, PACKET_BYTES
+from ...port.node import Node
+from ..endpoint_name import EndpointName
+
+__all__ = ["DEAD", "Queue", "QueueBlock", "State"]
+
+DEAD = 1 << 63
+"""In a tail: nobody draws a number any more."""
+TAG, STATE = 0, 8
+"""Places in the first line."""
+
+
+class State(IntEnum):
+    """The second word of a queue block."""
+
+    ABSENT = 0
+    """Nobody has allocated the endpoint yet: fresh memory."""
+    OPEN = 1
+    CLOSED = 2
+    ENDED = 3
+    """Its process has ended without closing it."""
+
+
+class Queue:
+    """A queue at ``base`` of ``packets`` and ``blocks``; ``line`` is that of the caches. Numbers of
+    packets and of blocks count without end.
+
+    Attributes
+    ----------
+    tail, block_tail, head
+        Addresses of the words.
+    end
+        The address behind it.
+    """
+
+    __slots__ = ("tail", "block_tail", "head", "packets", "blocks", "end", "_packet", "_slots",
+                 "_flags", "_line", "_data")
+
+    def __init__(self, base: int, line: int, packets: int, blocks: int) -> None:
+        self.packets = packets
+        self.blocks = blocks
+        self._line = line
+        self._packet = max(line, PACKET_BYTES)
+        self.tail, self.block_tail, self.head = (base + line * index for index in range(3))
+        self._slots = base + 3 * line
+        self._flags = self._slots + packets * self._packet
+        self._data = self._flags + blocks * line
+        self.end = self._data + blocks * LONG
+
+    def slot(self, number: int) -> int:
+        """The address of packet ``number``."""
+        return self._slots + number % self.packets * self._packet
+
+    def flag(self, block: int) -> int:
+        """The address of the flag of a block: a word, not 0 if it is in use."""
+        return self._flags + block % self.blocks * self._line
+
+    def data(self, block: int) -> int:
+        """The address of a block."""
+        return self._data + block % self.blocks * LONG
+
+
+class QueueBlock:
+    """The queue block of endpoint ``name``, as processes on its node know it. Whoever comes first
+    has the memory allocated.
+
+    Attributes
+    ----------
+    tag, state
+        Addresses of these words.
+    requests, replies
+        Its queues.
+
+    Raises
+    ------
+    MemoryError
+        The node's memory is full.
+    """
+
+    __slots__ = ("name", "tag", "state", "requests", "replies")
+
+    def __init__(self, node: Node, name: EndpointName) -> None:
+        knobs = node.description.am2
+        line = max(node.description.cpu.line_bytes, PACKET_BYTES)
+        shape = line, knobs.queue_packets, knobs.queue_blocks
+        length = Queue(Queue(line, *shape).end, *shape).end
+        base = node.shared(f"AM-II {name.cpu}.{name.number}", length, line)
+        self.name = name
+        self.tag, self.state = base + TAG, base + STATE
+        self.requests = Queue(base + line, *shape)
+        self.replies = Queue(self.requests.end, *shape)
