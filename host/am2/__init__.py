@@ -36,10 +36,10 @@ In the order in which to read:
 from ...layouts.am2 import ALL as AM_ALL
 from ...layouts.am2 import NONE as AM_NONE
 from .am2 import Am2
-from .bundles import AM_EVENTS, AM_MODE
 from .am2_error import Am2Error
-from .gam_over_am2 import GamOverAm2
+from .bundles import AM_EVENTS, AM_MODE
 from .endpoint_name import EndpointName
+from .gam_over_am2 import GamOverAm2
 from .status import AM_OP, AM_RETURNED, AM_STATUS
 
 __all__ = ["AM_ALL", "AM_EVENTS", "AM_MODE", "AM_NONE", "AM_OP", "AM_RETURNED", "AM_STATUS",

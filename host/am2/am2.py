@@ -15,9 +15,9 @@ from .arguments import entry, is_endpoint, is_index, is_word
 from .bundles import AM_EVENTS, AM_MODE, Bundle
 from .control_block import ControlBlock, Handler
 from .costs import Prices
+from .endpoint_name import EndpointName
 from .events import Events
 from .handling import Handling
-from .endpoint_name import EndpointName
 from .polling import Polling
 from .replying import Replying
 from .requesting import Requesting

@@ -8,8 +8,8 @@ from ...layouts.am2 import HANDLERS, LONG, Status
 from ..port.node import Node
 from ..port.suspension import NOTHING, check_given
 from .am2 import Am2
-from .control_block import ControlBlock
 from .am2_error import Am2Error
+from .control_block import ControlBlock
 from .endpoint_name import EndpointName
 from .packets import Arrived
 from .startup import Startup

@@ -6,10 +6,10 @@ from typing import Any
 from ...layouts.am2 import ALL, NONE, Opcode, Returned
 from ..port.node import Node
 from ..port.suspension import NOTHING, check_given
+from .am2_error import Am2Error
 from .control_block import ControlBlock
 from .copying import Copying
 from .costs import Prices
-from .am2_error import Am2Error
 from .packets import BULK, REPLIES, Arrived, Packet
 from .replying import Replying
 from .token import Token

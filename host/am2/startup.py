@@ -5,9 +5,9 @@ from typing import Any
 from ...layouts.am2 import Returned, Status
 from ..port.node import Node
 from .am2 import Am2
+from .am2_error import Am2Error
 from .bundles import Bundle
 from .control_block import ControlBlock
-from .am2_error import Am2Error
 from .token import Token
 
 __all__ = ["Startup"]

@@ -10,8 +10,8 @@ from ...port.suspension import NOTHING
 from ...port.words import F_NOT_EQUAL, F_ONCE, TIMEOUT
 from ..control_block import ControlBlock
 from ..costs import Prices
-from ..looking import Looking
 from ..endpoint_name import EndpointName
+from ..looking import Looking
 from ..packets import BULK, Arrived
 from ..way import Deliver
 from .filling import FREED
