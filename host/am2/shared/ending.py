@@ -83,12 +83,11 @@ class Ending:
         if filling.drawing and filling.drawn is not None and last != filling.drawn[1]:
             filling.drawn = None
         if filling.drawn is not None:
-            queue, number = filling.drawn
             claimed = filling.claimed or (filling.claiming and last == FREE)
             while not claimed and not await filling.claim(0):
                 await self._port.delay(PAUSE)
             block = filling.block
-            await filling.give(queue.slot(number), HEAD.pack(type=PacketType.VOID))
+            await filling.make_void()
             filling.block = block
         if filling.block is not None:
             await filling.release_block()

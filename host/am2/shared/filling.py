@@ -15,8 +15,7 @@ __all__ = ["CLAIMED", "FREE", "FREED", "Filling"]
 ADVANCE, CLAIM, FILL = (int(one) for one in (Activity.ADVANCE, Activity.CLAIM, Activity.FILL))
 FREE, CLAIMED = int(PacketType.FREE), int(PacketType.CLAIMED)
 FREED = FREE.to_bytes(8, "little")
-BEHIND_HEAD = Struct("<QQ8IQ")
-FIRST = 8 * Words.SOURCE
+PACKET = Struct("<QQQ8IQ")
 
 
 class Filling:
@@ -125,27 +124,33 @@ class Filling:
 
     async def fill(self, packet: Packet, source: int) -> None:
         """Fill the packet that was claimed, and give it to the receiver; ``source``: its second
-        word. The head is stored last."""
+        word. Its words are one line's, stored one behind the other, the head last: nobody sees
+        the head before the others."""
         assert self.drawn is not None
-        port, node, count = self._port, self._node, len(packet.arguments)
+        port, count = self._port, len(packet.arguments)
         queue, number = self.drawn
         port.begin(FILL, packet.trace, self._fill[count])
-        bulk, kind, block = packet.opcode in BULK, PacketType.READY, 0
+        kind, block = PacketType.READY, 0
         if self.block is not None:
             kind, block = PacketType.READY_BULK, self.block[1] % queue.blocks
-        words = BEHIND_HEAD.pack(source, packet.tag, *packet.arguments, *(0,) * (ARGUMENTS - count),
-                                 PLACE.pack(offset=packet.offset, length=packet.length))
-        if not bulk:
-            words = words[:8 * (Words.ARGUMENTS - 1 + -(-count // 2))]
-        slot = queue.slot(number)
-        await node.store(slot + FIRST, words)
-        await self.give(slot, HEAD.pack(
-            type=kind, opcode=packet.opcode, handler=packet.handler, count=count,
-            returned=packet.returned, block=block, trace=packet.trace))
+        head = HEAD.pack(type=kind, opcode=packet.opcode, handler=packet.handler, count=count,
+                         returned=packet.returned, block=block, trace=packet.trace)
+        words = PACKET.pack(head, source, packet.tag, *packet.arguments,
+                            *(0,) * (ARGUMENTS - count),
+                            PLACE.pack(offset=packet.offset, length=packet.length))
+        if packet.opcode not in BULK:
+            words = words[:8 * (Words.ARGUMENTS + -(-count // 2))]
+        await self._give(queue.slot(number), words)
         port.mark(FILL, END, packet.trace)
 
-    async def give(self, slot: int, head: int) -> None:
-        """Store the head of the packet that was claimed: it is the receiver's now."""
-        await self._node.store(slot, head.to_bytes(8, "little"))
+    async def make_void(self) -> None:
+        """Give the packet that was claimed to the receiver as one to pass over."""
+        assert self.drawn is not None
+        queue, number = self.drawn
+        await self._give(queue.slot(number),
+                         HEAD.pack(type=PacketType.VOID).to_bytes(8, "little"))
+
+    async def _give(self, slot: int, words: bytes) -> None:
+        await self._node.store(slot, words)
         self.drawn = self.block = None
         self.claimed = False
