@@ -101,6 +101,7 @@ class Ending:
         packet = Packet(arrived.opcode, arrived.handler, arrived.arguments, returned=reason,
                         epoch=arrived.epoch, trace=arrived.trace)
         filling = Filling(self._node)
+        filling.compose(packet)
         if await filling.draw(back.block.replies, arrived.trace):
             while not await filling.claim(arrived.trace):
                 await self._port.delay(PAUSE)

@@ -3,7 +3,7 @@
 from struct import Struct
 
 from ....layouts.am2 import ARGUMENTS, HEAD, PLACE, PacketType, Words
-from ....layouts.trace import END, Activity
+from ....layouts.trace import BEGIN, END, Activity
 from ...port.node import Node
 from ..copying import Copying
 from ..costs import Prices
@@ -53,6 +53,12 @@ class Filling:
         self._draw = prices.draw
         self._claim = prices.claim
         self._fill = prices.fill
+
+    def compose(self, packet: Packet) -> None:
+        """Put the words of ``packet`` together, in registers: so that the packet in the queue, at
+        which its receiver looks again and again, is written in no more time than its stores
+        take."""
+        self._port.span(FILL, packet.trace, self._fill[len(packet.arguments)])
 
     async def draw(self, queue: Queue, trace: int) -> bool:
         """Draw the number of a packet, which nobody else gets. False: the queue takes none any
@@ -129,7 +135,7 @@ class Filling:
         assert self.drawn is not None
         port, count = self._port, len(packet.arguments)
         queue, number = self.drawn
-        port.begin(FILL, packet.trace, self._fill[count])
+        port.mark(FILL, BEGIN, packet.trace)
         kind, block = PacketType.READY, 0
         if self.block is not None:
             kind, block = PacketType.READY_BULK, self.block[1] % queue.blocks

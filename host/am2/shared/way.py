@@ -119,6 +119,8 @@ class SharedWay:
                     break
             else:
                 await filling.fill_block(packet)
+        if not refused:
+            filling.compose(packet)
         if not refused and not await filling.draw(queue, packet.trace):
             if bulk:
                 await filling.release_block()
@@ -214,6 +216,8 @@ class SharedWay:
             if not await filling.claim_block(queue, packet.trace):
                 return await self._gone(back.block) != 0
             await filling.fill_block(packet)
+        if filling.drawn is None:
+            filling.compose(packet)
         if filling.drawn is None and not await filling.draw(queue, packet.trace):
             if bulk:
                 await filling.release_block()
