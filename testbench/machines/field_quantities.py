@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from ...layouts.description import Description
+from ...layouts.description import knobs as every_knob
 from ..benches import BENCHES, get
 from ..defaults import LAYER as DEFAULT_LAYER
 from ..errors import UserError, nearest
@@ -14,7 +15,7 @@ from .quantities import QUANTITIES, Quantity
 __all__ = ["own_quantities"]
 
 UNITS = ("µs", "s", "MB/s", "B", "cycles", "")
-_KEYS = {"bench", "field", "unit", "layer", "parameters", "title"}
+_KEYS = {"bench", "field", "unit", "layer", "parameters", "knobs", "title"}
 
 
 def own_quantities(found: Any, where: str, folder: Path | None) -> dict[str, Quantity]:
@@ -40,7 +41,7 @@ def _quantity(name: str, row: Any, where: str, folder: Path | None) -> Quantity:
         if key not in _KEYS:
             raise UserError(f"{where}: {key} is none of {', '.join(sorted(_KEYS))}"
                             f"{nearest(key, sorted(_KEYS))}")
-    for key in _KEYS - {"parameters"}:
+    for key in _KEYS - {"parameters", "knobs"}:
         if not isinstance(row.get(key, "" if key in ("unit", "layer", "title") else None), str):
             raise UserError(f"{where}: {key}: must be a text")
     unit, layer = row.get("unit", ""), row.get("layer", DEFAULT_LAYER)
@@ -57,11 +58,15 @@ def _quantity(name: str, row: Any, where: str, folder: Path | None) -> Quantity:
     if not isinstance(parameters, Mapping):
         raise UserError(f"{where}: parameters: must be a table")
     _among(parameters, [*module.parameters(Description())], f"{where}: {bench}", "parameter")
+    knobs = row.get("knobs", {})
+    if not isinstance(knobs, Mapping):
+        raise UserError(f"{where}: knobs: must be a table")
+    _among(knobs, [knob.name for knob in every_knob()], f"{where}: a description", "knob")
     path = row["field"].split(".")
     if fields := [one.name for one in dataclasses.fields(module.bench.Results)]:
         _among(path[:1], fields, f"{where}: {bench}", "field")
     return Quantity(name, unit, row.get("title", name), bench, _Field(tuple(path), where),
-                    dict(parameters), layer=layer)
+                    dict(parameters), layer=layer, knobs=dict(knobs))
 
 
 def _among(names: Iterable[str], there: Sequence[str], where: str, what: str) -> None:

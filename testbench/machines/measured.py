@@ -77,7 +77,8 @@ def job_for(description: Description, wanted: Quantity, *, lean: bool = False) -
     if wanted.bench in APPS:
         description = alone(description, wanted.bench)
     fabric = {"nodes": nodes, **wanted.fabric}
-    sized = description.with_({f"fabric.{key}": value for key, value in fabric.items()})
+    sized = description.with_({**{f"fabric.{key}": value for key, value in fabric.items()},
+                               **wanted.knobs})
     return Job(load.for_layer(sized, wanted.layer),
                wanted.bench, json.dumps(plain(parameters), sort_keys=True), wanted.layer)
 

@@ -51,6 +51,8 @@ class Quantity:
     layer: str = DEFAULT_LAYER
     fabric: Mapping[str, int] = field(default_factory=dict)
     """Knobs of the fabric that it is measured on, in place of the description's."""
+    knobs: Mapping[str, Any] = field(default_factory=dict)
+    """Other knobs in place of the description's, by their full names."""
 
     def value(self, results: Mapping[str, Any], description: Description) -> float | None:
         """The quantity in its unit, from the results of a run on ``description``."""

@@ -70,7 +70,8 @@ class Summary:
 @dataclass(frozen=True)
 class Measured:
     """A table's rows, and the outcomes of its runs by (machine, benchmark), for its plots; of
-    programs by (machine, figure), of a layer other than am by (machine, "benchmark, layer")."""
+    programs by (machine, figure), of a layer other than am by (machine, "benchmark, layer"), with
+    the knobs that the quantity changes behind that."""
 
     table: Table
     rows: tuple[Row, ...]
@@ -119,8 +120,8 @@ def _bounds(machine: str, run: str, outcome: Mapping[str, Any]) -> list[str]:
         return []
     if "runs" in outcome["results"]:
         return [f"{machine}, {run}: {shares(outcome['results'])}"]
-    bench, _, layer = run.partition(", ")
-    results = get(bench).module(layer or DEFAULT_LAYER).bench.results(outcome)
+    bench, layer, *_ = [*run.split(", ", 2), DEFAULT_LAYER]
+    results = get(bench).module(layer).bench.results(outcome)
     if isinstance(results, BulkResults):
         found = [(f"{kind} of {row.size} bytes in a row", row.bound)
                  for kind, one in kinds_of(outcome) for row in one.by_size[-1:]]
@@ -182,6 +183,9 @@ def _names(table: Table, machine: str) -> list[str]:
 def _run_of(wanted: Quantity, job: Job) -> str:
     if job.bench in APPS:
         return wanted.name
+    knobs = ", ".join(f"{name} = {value}" for name, value in wanted.knobs.items())
+    if knobs:
+        return f"{job.bench}, {job.layer}, {knobs}"
     return job.bench if job.layer == "am" else f"{job.bench}, {job.layer}"
 
 

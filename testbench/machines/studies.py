@@ -24,6 +24,7 @@ at this path::
     unit = "µs"                       # µs and s: the field is in cycles; MB/s: in bytes a cycle
     layer = "rpc"                     # am, if it is left out
     parameters = { delays = ["0"] }   # in place of the usual ones
+    knobs = { "cpu.call" = 8 }        # in place of the description's
     title = "o_s of a call"           # the name, if it is left out
 
 A study of one's own is a file anywhere. Machines whose names are paths are relative to its folder.

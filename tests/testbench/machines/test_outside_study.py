@@ -21,6 +21,7 @@ bench = "logp"
 field = "o_s"
 unit = "µs"
 parameters = { delays = ["0", "1"] }
+knobs = { "cpu.call" = 9 }
 
 [quantities."two words"]
 bench = "rtt"
@@ -83,6 +84,9 @@ def test_its_figures_are_measured_by_benchmark_and_field(folder, asked):
     first = asked[0]
     assert (first.bench, first.layer, first.parameters["delays"]) == ("logp", "am", ["0", "1"])
     assert first.description.nic.clock_mhz == 50
+    assert [job.description.cpu.call for job in asked] == [9, 6, 6, 6]
+    assert list(found.outcomes) == [("./mine.toml", "logp, am, cpu.call = 9"),
+                                    ("./mine.toml", "rtt"), ("./mine.toml", "logp")]
 
 
 def test_the_command_takes_its_path(folder, asked, capsys):
@@ -112,6 +116,8 @@ def test_ours_come_through_the_same_door():
     ('unit = "µs"', 'unit = "ms"', "unit = 'ms': must be one of µs"),
     ('unit = "µs"', 'layer = "smoke"', "smoke"),
     ("{ delays", "{ delay", "logp has no parameter called delay"),
+    ('"cpu.call" = 9', '"cpu.cal" = 9', "a description has no knob called cpu.cal"),
+    ('knobs = { "cpu.call" = 9 }', "knobs = 9", "knobs: must be a table"),
     ('"two words"]', '"rtt"]', "nicbed has a quantity of this name"),
     ("{ published = 2.0 }", "2.0", "must be a table, { published"),
     ("published = 2.0", 'published = "two"', "published = 'two': must be a number"),
