@@ -6,7 +6,7 @@ from typing import Any
 from ....host.am import Gam
 from ....host.port.node import Node
 from ....layouts.registers import address
-from ....layouts.trace import Block, Kind
+from ....layouts.trace import PORT_SHIFT, Block, Kind
 from ..common.programs import programs, stamp, ticks_between
 
 __all__ = ["DMA_BYTES", "measure_dma", "measure_pio"]
@@ -55,10 +55,10 @@ async def measure_dma(lab: Any, size: int) -> Fraction | None:
                         trace=True)
     begun, longest = {}, 0
     for cycle, node, block, kind, number, arg in run.events:
-        if node == 0 and block == Block.BUS and arg == 1:
+        if node == 0 and block == Block.BUS and 0 < arg < 1 << PORT_SHIFT:
             if kind == Kind.BEGIN:
-                begun[number] = cycle
-            elif number in begun:
-                longest = max(longest, cycle - begun.pop(number))
+                begun[arg, number] = cycle
+            elif (arg, number) in begun:
+                longest = max(longest, cycle - begun.pop((arg, number)))
     burst = min(lab.description.bus.max_burst, lab.description.nic.mtu)
     return Fraction(burst, longest) if longest else None
