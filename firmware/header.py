@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator
 from enum import Enum
 
-from ..layouts import am, gm, processor, trace, via
+from ..layouts import am, am2, am2_nic, gm, processor, trace, via
 from ..layouts.bits import Word
 from ..layouts.operations import NIC_BASE
 from ..layouts.packet import CRC_BYTES, HEADER, HEADER_BYTES, MAX_HEADER_BYTES, TRACE_BITS, Protocol
@@ -25,6 +25,8 @@ _WORDS = {
     "cq_entry": via.CQ_ENTRY, "via_event": via.EVENT, "via_detail": via.DETAIL,
     "via_header": via.VIA_HEADER,
     "am_header": am.AM_HEADER,
+    "am2_message": am2_nic.AM2_MESSAGE, "am2_detail": am2_nic.AM2_DETAIL,
+    "am2_header": am2_nic.AM2_HEADER, "am2_place": am2_nic.AM2_PLACE,
     "gm_command": gm.COMMAND, "gm_command_end": gm.COMMAND_END, "gm_event": gm.EVENT,
     "gm_event_end": gm.EVENT_END, "gm_detail": gm.DETAIL, "gm_header": gm.GM_HEADER,
     "gm_transfer": gm.TRANSFER,
@@ -36,7 +38,10 @@ _ENUMS: dict[str, type[Enum]] = {
     "via_status": via.Status, "via_remote": via.RemoteOperation, "via_doorbell": via.Doorbell,
     "reliability": via.Reliability, "vi_state": via.ViState, "vi_command": via.ViCommand,
     "via_code": via.Event, "via_packet": via.PacketKind, "via_break": via.BreakCode,
-    "am_kind": am.AmKind, "gm_command_kind": gm.CommandKind, "gm_event_kind": gm.EventKind,
+    "am_kind": am.AmKind, "am2_opcode": am2.Opcode, "am2_returned": am2.Returned,
+    "am2_kernel": am2_nic.KernelCommand, "am2_packet": am2_nic.PacketKind,
+    "am2_nack": am2_nic.NackReason, "am2_word": am2_nic.Words, "am2_slot": am2_nic.Slot,
+    "gm_command_kind": gm.CommandKind, "gm_event_kind": gm.EventKind,
     "gm_status": gm.Status, "gm_kernel": gm.KernelCommand, "gm_packet": gm.PacketKind,
     "gm_nack": gm.NackReason,
 }
@@ -93,6 +98,16 @@ def _gm() -> Iterator[tuple[str, int]]:
         yield f"NICBED_GM_{name.removeprefix('GM_')}", getattr(gm, name)
 
 
+def _am2() -> Iterator[tuple[str, int]]:
+    yield "NICBED_AM2_ARGUMENTS", am2.ARGUMENTS
+    yield "NICBED_AM2_LONG", am2.LONG
+    for name in ("NICS", "ENDPOINTS", "CLASSES", "SEND_REQUESTS", "SEND_REPLIES", "SEND_SLOTS",
+                 "FRAME_PACKETS", "RECEIVE_SLOTS", "QUEUES", "AM2_WORDS", "ARMED", "ARGUMENT_WORD",
+                 "NO_BUFFER", "REQUEST_BUFFERS", "REPLY_BUFFERS", "RECEIVE_BUFFERS",
+                 "AM2_HEADER_BYTES"):
+        yield f"NICBED_AM2_{name.removeprefix('AM2_')}", getattr(am2_nic, name)
+
+
 def _declared() -> Iterator[tuple[str, int, bool]]:
     """Name, value, and whether the constant is for 64-bit arithmetic."""
     narrow = {
@@ -108,7 +123,7 @@ def _declared() -> Iterator[tuple[str, int, bool]]:
         "NICBED_DESCRIPTOR_BYTES": DESCRIPTOR_BYTES,
         "NICBED_INLINE_BYTES": INLINE_BYTES,
     }
-    for found in (narrow.items(), _processor(), _via(), _gm()):
+    for found in (narrow.items(), _processor(), _via(), _am2(), _gm()):
         yield from ((name, value, False) for name, value in found)
     for prefix, enum in _ENUMS.items():
         for member in enum.__members__.values():

@@ -21,6 +21,7 @@ In the order in which to read:
 - :mod:`.am`: The header of Active Messages: two 8-byte words behind the wire header
 - :mod:`.am2`: Active Messages II: limits, statuses, operations, and the packet of the shared-memory
   queues
+- :mod:`.am2_nic`: Active Messages II in the NIC: frames, the kernel's commands, packets
 - :mod:`.fm`: The header of Fast Messages: one 8-byte word behind the wire header, then up to a
   frame's bytes
 - :mod:`.gm`: GM message passing: ports, commands, events, packets

@@ -49,6 +49,7 @@ class Protocol(IntEnum):
     """Between NICs, of firmware elan: questions whether a packet has arrived, and their answers."""
     IP = 7
     """The Internet protocol's packets, as they are."""
+    AM2 = 8
 
 
 def encode_route(ports: list[int]) -> int:

@@ -161,7 +161,8 @@ class Lock:
     def __init__(self, node: Node) -> None:
         self._node = node
         self._port = node.port
-        self._word, _ = lines(node, "kernel")
+        name = f"kernel of NIC at {node.nic_offset:#x}" if node.nic_offset else "kernel"
+        self._word, _ = lines(node, name)
         self._take = node.service(LockPrices).take
         prices = node.service(Prices)
         self._release = prices.release

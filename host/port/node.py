@@ -5,7 +5,7 @@ from typing import Any, TypeVar
 
 from ...layouts.operations import NIC_BASE
 from ...layouts.registers import address as register_address
-from .cpu import Cpu
+from .cpu import ALL, Cpu
 from .host import Host
 from .kernel_cpu import kernel_cpu
 from .position import Position, nics_in_words, on_nic, whole
@@ -138,12 +138,17 @@ class Node:
 
     def kernel(self, kind: type[Service]) -> Service:
         """The instance of ``kind``, the kernel's part of a layer, that this CPU enters: its own, or
-        the node's where CPUs share the NIC."""
-        return (self.host.kernel or self).service(kind)
+        the node's where CPUs share the NICs. On one of several NICs it is that NIC's."""
+        kernel = self.host.kernel
+        if kernel is None:
+            return self.service(kind)
+        nic = self._position.nic if self._position.nics > 1 else None
+        return (kernel if nic is None else kernel.nic(nic)).service(kind)
 
     def share_nic(self) -> None:
-        """From now on all CPUs of the node drive its NIC together: each has its processes, and the
-        kernel's part of layers is one for all of them, which one CPU executes at a time.
+        """From now on all CPUs of the node drive its NICs together: each has its processes, and the
+        kernel's part of layers is one a NIC for all of them, which one CPU executes at a time.
+        Interrupts of NIC ``k`` of several still come to CPU ``k`` modulo ``node.cpus``.
 
         Raises
         ------
@@ -231,7 +236,7 @@ class Node:
             raise RuntimeError(f"{layer} on {self.place}, which has {nics_in_words(self.nics)} "
                                "(node.nics): make it on one of them, node.nic(k)")
         interrupted = nic % self.cpus
-        if interrupts and nics > 1 and interrupted != self.cpu:
+        if interrupts and nics > 1 and self.cpu not in (interrupted, ALL):
             raise RuntimeError(f"{layer} on CPU {self.cpu} of {self.place}: it takes "
                                f"interrupts, and this NIC interrupts CPU {interrupted}")
         self.host.drive(nic, self.cpu, layer, self.place)

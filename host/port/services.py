@@ -36,6 +36,10 @@ class Finds(Protocol):
         """The only one of ``kind``."""
         ...
 
+    def nic(self, number: int) -> "Finds":
+        """The view on NIC ``number`` of the node's."""
+        ...
+
 
 @runtime_checkable
 class Explains(Protocol):

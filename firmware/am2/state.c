@@ -1,0 +1,8 @@
+/* What all files share: settings, counters, endpoints, doorbells. */
+#include "am2.h"
+
+struct settings settings;
+SHARED(struct counters, counters);
+struct endpoint endpoints[ENDPOINTS];
+struct frame *frames, *frames_end;
+DOORBELL_WORDS(FRAMES + 1);

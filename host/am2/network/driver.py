@@ -1,0 +1,181 @@
+"""The driver: firmware, frames, the interrupt. The kernel's part, one a NIC."""
+
+from ....layouts.am2 import LONG
+from ....layouts.am2_nic import (
+    CLASSES,
+    NICS,
+    RECEIVE_BUFFERS,
+    REPLY_BUFFERS,
+    REQUEST_BUFFERS,
+    KernelCommand,
+)
+from ....layouts.processor import DOORBELL_OWNER, WINDOW_OWNER, WINDOW_PAGE
+from ....layouts.registers import Irq
+from ...kernel.interrupts import Handler
+from ...kernel.lock import kernel_lock
+from ...port.node import Node
+from ...processor import Mailbox, NicProcessor
+from .costs import Prices
+from .frame import Frame, Memory
+
+__all__ = ["Driver"]
+
+FORCED = 1 << 24
+"""Bit of STOP and CLOSE."""
+WORDS = 64
+"""Bytes of the words that the NIC writes: a line."""
+PATIENCE = 20
+"""A process that ends waits so many times as long for others to take its messages as a node must be
+silent to be unreachable."""
+PAUSE = 500
+"""Cycles between two attempts to close an endpoint."""
+
+
+class Driver:
+    """The driver of the NIC of ``node``: ``node.kernel(Driver)``.
+
+    Attributes
+    ----------
+    lock
+        What keeps CPUs that share the NIC out of each other's way.
+    """
+
+    def __init__(self, node: Node) -> None:
+        node.drive_nic("Active Messages II", interrupts=True)
+        self.node = node
+        self.lock = kernel_lock(node)
+        self.port = node.port
+        self.memory = node.memory
+        self.description = node.description
+        self.paths = node.service(Prices)
+        self.processor: NicProcessor | None = None
+        self._frames: list[Frame | None] = [None] * node.description.am2.frames
+        self._free: list[Memory] = []
+        """Memory of endpoints that were closed."""
+        self._irq_status = node.register("irq_status")
+        self._handler = Handler(self._clear)
+
+    async def start(self) -> None:
+        """Start the firmware, once a run.
+
+        Raises
+        ------
+        ProcessorError
+            This NIC has no processor, or it does not start.
+        """
+        if self.processor is not None:
+            return
+        node, description = self.node, self.description
+        processor = node.service(NicProcessor)
+        am2 = description.am2
+        parameters: dict[str, int | list[int]] = {
+            "nics": node.nodes, "endpoint_numbers": am2.endpoints, "frame_count": am2.frames,
+            "frame_packets": am2.frame_packets, "window": am2.window,
+            "retry_timeout": am2.retry_timeout, "retries": am2.retries,
+            "mtu": description.nic.mtu, "doorbell_queue": description.processor.doorbell_queue,
+            "routes": [node.route(number) if number < node.nodes else 0
+                       for number in range(NICS)],
+        }
+        variant = []
+        for name in ("work_send", "work_receive"):
+            work = getattr(am2, name)
+            if work:
+                parameters[name] = work * description.processor.clock_divider
+                variant.append(f"AM2_{name.upper()}")
+        await processor.start("am2", parameters, defines=variant)
+        self.processor = processor
+        self._mailbox = Mailbox(processor)
+        with self.port.in_kernel():
+            self._pages = await self.port.pio_read(processor.address("frame_pages")) & 0xFFFF_FFFF
+        node.interrupts.add(self._handler)
+        await self._kernel_write(node.register("irq_enable"), int(Irq.PROCESSOR))
+
+    async def open(self, number: int, process: int, tag: int) -> Frame | None:
+        """Make endpoint ``number`` for ``process``; None if the node's memory, or that of the NIC,
+        is full."""
+        async with self.lock.held():
+            await self.start()
+            if None not in self._frames:
+                return None
+            place = self._frames.index(None)
+            try:
+                memory = self._free.pop() if self._free else self._allocate()
+            except MemoryError:
+                return None
+            self.memory.write(memory.words, bytes(WORDS))
+            processor = self.processor
+            assert processor is not None
+            frame = Frame(number, place, process, self._page(place),
+                          processor.doorbell(place + 1), memory)
+            self._frames[place] = frame
+            await self._own(place, process)
+            await self._command(KernelCommand.OPEN, frame, 0, tag,
+                                memory.words | memory.event << 32,
+                                memory.send | memory.receive << 32)
+            self.lock.wrote()
+            return frame
+
+    async def stop(self, frame: Frame, ended: bool) -> None:
+        """The endpoint takes no messages any more."""
+        async with self.lock.held():
+            await self._command(KernelCommand.STOP, frame, FORCED if ended else 0)
+
+    async def close(self, frame: Frame) -> None:
+        """Take the frame back once its messages have arrived, or cannot be expected to. When this
+        returns the NIC touches no memory of it any more."""
+        am2 = self.description.am2
+        end = self.port.cycle + PATIENCE * am2.retry_timeout * am2.retries
+        status = 1
+        while status:
+            async with self.lock.held():
+                forced = FORCED if self.port.cycle >= end else 0
+                status = await self._command(KernelCommand.CLOSE, frame, forced)
+                if not status:
+                    await self._own(frame.place, 0)
+                    self._frames[frame.place] = None
+                    self._free.append(frame.memory)
+                    self.lock.wrote()
+            if status:
+                await self.port.delay(PAUSE)
+
+    async def interrupt(self) -> None:
+        """The interrupt handler: who waits looks again."""
+        async with self.lock.held():
+            self.lock.news()
+            self.port.spend(self.paths.interrupt)
+            await self._clear()
+            for other in self.node.interrupts.others(self._handler):
+                await other.serve()
+
+    async def _clear(self) -> None:
+        await self._kernel_write(self._irq_status, int(Irq.PROCESSOR), posted=False)
+
+    def _allocate(self) -> Memory:
+        node = self.node
+        return Memory(node.allocate(WORDS, WORDS),
+                      node.allocate((REQUEST_BUFFERS + REPLY_BUFFERS) * LONG, WORDS),
+                      node.allocate(CLASSES * RECEIVE_BUFFERS * LONG, WORDS))
+
+    def _page(self, place: int) -> int:
+        """Address of a frame by PIO."""
+        processor = self.processor
+        assert processor is not None
+        return (processor.address("frame_pages") - processor.symbol("frame_pages") + self._pages
+                + place * WINDOW_PAGE)
+
+    async def _own(self, place: int, process: int) -> None:
+        """Give a frame and its doorbell to ``process``; 0: to none."""
+        await self._kernel_write(
+            self.node.register("window_owner"),
+            WINDOW_OWNER.pack(page=self._pages // WINDOW_PAGE + place, process=process))
+        await self._kernel_write(self.node.register("doorbell_owner"), DOORBELL_OWNER.pack(
+            page=place + 1, process=process, enable=int(process > 0)))
+
+    async def _command(self, command: KernelCommand, frame: Frame, flags: int = 0,
+                       *words: int) -> int:
+        return await self._mailbox.call(
+            command | frame.number << 8 | frame.place << 16 | flags, *words)
+
+    async def _kernel_write(self, place: int, word: int, posted: bool = True) -> None:
+        with self.port.in_kernel():
+            await self.port.pio_write(place, word, posted=posted)

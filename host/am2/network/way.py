@@ -1,0 +1,206 @@
+"""The way of messages by the NICs: firmware am2, and a frame in NIC memory for each endpoint."""
+
+from collections.abc import Sequence
+
+from ....layouts.am2 import LONG, Returned, Status
+from ....layouts.am2_nic import ARMED, QUEUES, Words
+from ....layouts.trace import BEGIN, END, Activity
+from ...port.node import Node
+from ...port.port import Watch
+from ..control_block import ControlBlock
+from ..copying import Copying
+from ..looking import Looking
+from ..names import EndpointName
+from ..packets import BULK, REPLIES, Arrived, Packet
+from ..way import Deliver, Poll
+from .costs import Prices
+from .driver import Driver
+from .frame import Back, Frame
+from .numbering import Numbering
+from .posting import Posting
+from .receiving import Receiving
+
+__all__ = ["NetworkWay"]
+
+REPLY_SEND, BLOCKED = int(Activity.REPLY_SEND), int(Activity.BLOCKED)
+LEAST_WAIT, MOST_WAIT = 64, 4096
+"""Cycles of the back-off of a request that finds no room."""
+IDLE = 200
+"""Cycles between two looks of a CPU that sleeps, where the NIC may interrupt another one. Its own
+interrupt comes at once."""
+TAG_WORD, ARMED_WORD = QUEUES + 8 * Words.TAG, QUEUES + 8 * Words.ARMED
+
+
+class NetworkWay:
+    """The NIC of the process on CPU ``node``: number ``cpu`` modulo ``node.nics`` of its node's."""
+
+    def __init__(self, node: Node, deliver: Deliver) -> None:
+        self._node = node
+        self._port = node.port
+        self._memory = node.memory
+        self._deliver = deliver
+        if node.cpus > 1:
+            node.share_nic()
+        self.driver = node.nic(node.cpu % node.nics).kernel(Driver)
+        self._process = node.cpu + 1
+        self._numbering = Numbering(node)
+        self._posting = Posting(node)
+        self._receiving = Receiving(node, self._numbering)
+        self._looking = node.service(Looking)
+        self._copying = node.service(Copying)
+        self._aside: list[int] = []
+        """Private memory for data of replies that have to be kept."""
+        self._paths = node.service(Prices)
+
+    # Endpoints
+
+    async def open(self, endpoint: ControlBlock) -> bool:
+        if not self.reaches(endpoint.name):
+            return False
+        self._port.spend(self._paths.kernel)
+        _, number = self._numbering.place(endpoint.name)
+        frame = await self.driver.open(number, self._process, endpoint.tag)
+        if frame is None:
+            return False
+        endpoint.parts[self] = frame
+        return True
+
+    async def close(self, endpoint: ControlBlock) -> None:
+        await self._leave(endpoint, Returned.BADENDPOINT)
+
+    async def end(self, endpoint: ControlBlock) -> None:
+        await self._leave(endpoint, Returned.UNREACHABLE)
+
+    async def _leave(self, endpoint: ControlBlock, reason: Returned) -> None:
+        """Requests that have come and were not handled go back for ``reason``; then the frame is
+        free."""
+        frame: Frame = endpoint.parts[self]
+        self._port.spend(self._paths.kernel)
+        await self.driver.stop(frame, reason is Returned.UNREACHABLE)
+        left, frame.handling = frame.handling, None
+        if left is not None:
+            await self._back(endpoint, left, reason)
+        await self._receiving.look(frame)
+        while (reply := self._receiving.next(frame)) is not None:
+            await self._back(endpoint, await self._receiving.take(endpoint, frame, reply), reason)
+        while frame.kept:
+            await self._port.delay(LEAST_WAIT)
+            await self._send_kept(frame)
+        await self.driver.close(frame)
+        del endpoint.parts[self]
+
+    async def _back(self, endpoint: ControlBlock, arrived: Arrived, reason: Returned) -> None:
+        """Send a request back that is not handled."""
+        if arrived.opcode not in REPLIES and not arrived.returned:
+            await self.reply(endpoint, arrived.back, Packet(
+                arrived.opcode, arrived.handler, arrived.arguments, returned=reason,
+                epoch=arrived.epoch, trace=arrived.trace))
+
+    def reaches(self, name: EndpointName) -> bool:
+        return name.number < self._numbering.share
+
+    async def route(self, endpoint: ControlBlock, name: EndpointName) -> Back:
+        self._port.spend(self._paths.route)
+        return Back(*self._numbering.place(name))
+
+    async def retag(self, endpoint: ControlBlock) -> None:
+        frame: Frame = endpoint.parts[self]
+        self._port.put_write(frame.page + TAG_WORD, 1, endpoint.tag, process=frame.process)
+        await self._receiving.look(frame)
+        frame.retagged = frame.seen[0]
+
+    # Requests and replies
+
+    async def request(self, endpoint: ControlBlock, route: Back, packet: Packet, poll: Poll,
+                      wait: bool) -> Status:
+        port, pause = self._port, LEAST_WAIT
+        while not await self._posting.post(endpoint.parts[self], route, packet):
+            if not wait:
+                return Status.AM_ERR_NOT_SENT
+            port.waiting_for("room in the NIC's queue of requests")
+            port.spend(self._paths.back_off)
+            await port.delay(pause)
+            await poll()
+            port.waiting_for("")
+            pause = min(2 * pause, MOST_WAIT)
+        return Status.AM_OK
+
+    async def reply(self, endpoint: ControlBlock, back: Back, packet: Packet) -> None:
+        frame: Frame = endpoint.parts[self]
+        frame.handling = None
+        if not frame.kept and await self._posting.post(frame, back, packet):
+            return
+        self._port.spend(self._paths.keep)
+        if packet.opcode in BULK and not packet.returned and packet.length:
+            aside = self._aside.pop() if self._aside else self._node.allocate(LONG)
+            await self._copying.copy(packet.source, aside, packet.length, packet.trace)
+            packet.source = aside
+        frame.kept.append((back, packet))
+
+    async def _send_kept(self, frame: Frame) -> None:
+        """Send the replies that were kept, as far as there is room."""
+        while frame.kept:
+            back, packet = frame.kept[0]
+            self._port.mark(REPLY_SEND, BEGIN, packet.trace)
+            sent = await self._posting.post(frame, back, packet)
+            self._port.mark(REPLY_SEND, END, packet.trace)
+            if not sent:
+                return
+            frame.kept.popleft()
+            if packet.opcode in BULK and not packet.returned and packet.length:
+                self._aside.append(packet.source)
+
+    def kept(self, endpoint: ControlBlock) -> int:
+        return len(endpoint.parts[self].kept)
+
+    # Messages that come
+
+    async def poll(self, endpoint: ControlBlock, most: int) -> int:
+        frame: Frame = endpoint.parts[self]
+        receiving = self._receiving
+        if frame.kept:
+            await self._send_kept(frame)
+        taken = 0
+        while taken < most:
+            self._looking.again()
+            reply = receiving.next(frame)
+            if reply is None:
+                if not await receiving.look(frame):
+                    break
+                reply = receiving.next(frame)
+                assert reply is not None
+            arrived = await receiving.take(endpoint, frame, reply)
+            self._looking.found(arrived.opcode, arrived.trace)
+            frame.handling = arrived
+            await self._deliver(endpoint, arrived)
+            frame.handling = None
+            receiving.free(frame, arrived.data > 0)
+            self._looking.handled()
+            taken += 1
+        return taken
+
+    def watches(self, endpoint: ControlBlock) -> list[Watch]:
+        return []
+
+    async def sleep(self, endpoints: Sequence[ControlBlock], timeout: int) -> bool:
+        port = self._port
+        frames: list[Frame] = [endpoint.parts[self] for endpoint in endpoints]
+        events = [self._memory.word(frame.memory.event) for frame in frames]
+        for frame in frames:
+            port.put_write(frame.page + ARMED_WORD, 1, ARMED, process=frame.process)
+            if frame.seen != frame.taken or await self._receiving.look(frame):
+                return True
+        port.spend(self._paths.sleep)
+        port.mark(BLOCKED, BEGIN, 0)
+        end = port.cycle + timeout if timeout else 0
+        came = False
+        while not came and (not end or port.cycle < end):
+            pause = IDLE if not end else max(1, min(IDLE, end - port.cycle))
+            if await port.wait_irq(pause):
+                await self.driver.interrupt()
+            for frame in frames:
+                port.put_touch(frame.memory.event, 8)
+            await port.executed
+            came = events != [self._memory.word(frame.memory.event) for frame in frames]
+        port.mark(BLOCKED, END, 0)
+        return came

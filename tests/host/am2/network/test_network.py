@@ -1,0 +1,323 @@
+"""The network way of AM-II on the functional target: messages, data, order, room.
+
+``tests/host/am2/network/test_on_target.py`` runs the same functions on RTL.
+"""
+
+import pytest
+from nicbed.layouts.am2 import LONG, Opcode, Returned, Status
+
+from tests.models.target import Model
+from tests.programs.am2_network import LIMIT, Party, data_of, describe, name, parties
+
+REQUESTS = (Opcode.REQUEST, Opcode.REQUEST_I, Opcode.REQUEST_XFER)
+REPLIES = (Opcode.REPLY, Opcode.REPLY_I, Opcode.REPLY_XFER)
+
+
+def run(programs, **knobs):
+    return Model(describe(**knobs)).run(programs, limit=LIMIT).results
+
+
+def test_arguments_there_and_back():
+    """Of every number; a reply has its request's."""
+    async def ask(party: Party):
+        for count in range(9):
+            await party.request(name(1), *range(100 + count, 100 + 2 * count))
+            await party.until(lambda: len(party.got) == 1 + count)
+        return party.got
+
+    async def answer(party: Party):
+        await party.until(lambda: len(party.got) == 9)
+        await party.quiet(5000)
+        return party.got
+
+    asked, answered = run(parties(ask, answer))
+    expected = [tuple(range(100 + count, 100 + 2 * count)) for count in range(9)]
+    assert [one.arguments for one in asked] == expected
+    assert [one.arguments for one in answered] == expected
+    assert {one.opcode for one in asked} == {Opcode.REPLY}
+    assert {one.sender for one in asked} == {name(1)} and {one.sender for one in answered} == {
+        name(0)}
+
+
+LENGTHS = [1, 7, 8, 63, 64, 65, 1000, 1024, 1025, 3001, LONG - 1, LONG]
+
+
+@pytest.mark.parametrize("mtu", [1024, 64, 200])
+@pytest.mark.parametrize("opcode", [Opcode.REQUEST_I, Opcode.REQUEST_XFER])
+def test_data_of_every_length_arrive_whole(opcode, mtu):
+    """Both ways: a request with data is replied to with others."""
+    reply = REPLIES[REQUESTS.index(opcode)]
+
+    async def ask(party: Party):
+        for count, length in enumerate(LENGTHS):
+            await party.request(name(1), count, 7, 8, data=data_of(count, length), opcode=opcode,
+                                offset=count)
+        await party.until(lambda: len(party.got) == len(LENGTHS))
+        return party.got
+
+    async def answer(party: Party):
+        async def back(party, arrived):
+            assert arrived.offset == arrived.arguments[0]
+            await party.reply(arrived, reply, data_of(1000 + arrived.arguments[0],
+                                                      LENGTHS[arrived.arguments[0]]))
+        party.answer = back
+        await party.until(lambda: len(party.got) == len(LENGTHS))
+        return party.got
+
+    asked, answered = run(parties(ask, answer), nic__mtu=mtu)
+    assert [one.arguments for one in answered] == [(n, 7, 8) for n in range(len(LENGTHS))]
+    assert [one.data for one in answered] == [data_of(n, k) for n, k in enumerate(LENGTHS)]
+    assert [one.data for one in asked] == [data_of(1000 + n, k) for n, k in enumerate(LENGTHS)]
+    assert {one.opcode for one in answered} == {opcode} and {one.opcode for one in asked} == {reply}
+
+
+def test_no_data_at_all():
+    async def ask(party: Party):
+        await party.request(name(1), 5, data=b"", opcode=Opcode.REQUEST_XFER)
+        await party.until(lambda: party.got)
+        return party.got
+
+    async def answer(party: Party):
+        await party.until(lambda: party.got)
+        return party.got
+
+    asked, answered = run(parties(ask, answer))
+    assert answered[0].data == b"" and answered[0].opcode is Opcode.REQUEST_XFER
+    assert asked[0].opcode is Opcode.REPLY
+
+
+def test_to_itself():
+    async def both(party: Party):
+        await party.request(party.endpoint.name, 1, data=data_of(1, 100))
+        await party.until(lambda: len(party.got) == 2)
+        return [(one.opcode, one.data) for one in party.got]
+
+    expected = [(Opcode.REQUEST_I, data_of(1, 100)), (Opcode.REPLY, b"")]
+    assert run(parties(both, both)) == [expected] * 2
+
+
+@pytest.mark.parametrize("nodes", [3])
+def test_everybody_to_everybody(nodes):
+    rounds = 12
+
+    async def body(party: Party):
+        here = party.node.number
+        others = [node for node in range(nodes) if node != here]
+        for number in range(rounds):
+            for to in others:
+                await party.request(name(to), number, data=data_of(number, 1500)
+                                    if number % 3 == 0 else None)
+        await party.until(lambda: len(party.got) == 2 * rounds * len(others))
+        for node in others:
+            for kinds in (REQUESTS, REPLIES):
+                found = [one for one in party.of(*kinds) if one.sender == name(node)]
+                assert [one.arguments[0] for one in found] == list(range(rounds))
+                if kinds is REQUESTS:
+                    assert [one.data for one in found] == [
+                        data_of(number, 1500) if number % 3 == 0 else b""
+                        for number in range(rounds)]
+        await party.quiet(20_000)
+        return (await party.counters())["resent"]
+
+    assert run(parties(*[body] * nodes), fabric__nodes=nodes) == [0] * nodes
+
+
+@pytest.mark.parametrize("window, packets", [(1, 2), (3, 2), (64, 3)])
+def test_small_windows_and_queues(window, packets):
+    """Nothing is sent again, however often there is no room."""
+    count = 60
+
+    async def ask(party: Party):
+        for number in range(count):
+            await party.request(name(1), number, data=data_of(number, 2000)
+                                if number % 7 == 0 else None)
+        await party.until(lambda: len(party.got) == count)
+        return [one.arguments[0] for one in party.got], (await party.counters())["resent"]
+
+    async def answer(party: Party):
+        await party.node.port.delay(100_000)
+        while len(party.got) < count:
+            if await party.poll() and len(party.got) % 10 == 0:
+                await party.node.port.delay(10_000)
+        await party.quiet(50_000)
+        return [one.arguments[0] for one in party.got], await party.counters()
+
+    (asked, resent), (answered, counters) = run(
+        parties(ask, answer), am2__window=window, am2__frame_packets=packets)
+    assert asked == answered == list(range(count))
+    assert resent == counters["resent"] == 0 and counters["full"] > 0
+
+
+def test_replies_pass_requests_that_find_no_room():
+    """Both have the other's queue of requests full, and nobody takes any: replies arrive still."""
+    async def body(party: Party):
+        there = name(1 - party.node.number)
+        first = []
+        for number in range(4):
+            await party.request(there, number)
+        await party.node.port.delay(20_000)
+        party.answers = False
+
+        async def keep(_, arrived):
+            first.append(arrived)
+        party.answer = keep
+        while len(first) < 2:
+            await party.poll()
+        for number in range(10, 16):
+            await party.request(there, number, wait=False)
+        await party.node.port.delay(50_000)
+        for arrived in first:
+            await party.reply(arrived)
+        # Not one request more is taken here.
+        while len(party.of(*REPLIES)) < 2:
+            await party.way._receiving.look(party.endpoint.parts[party.way])
+            frame = party.endpoint.parts[party.way]
+            if frame.seen[1] != frame.taken[1]:
+                await party.poll()
+        seen = [one.arguments[0] for one in party.of(*REPLIES)]
+        party.answer = None
+        party.answers = True
+        await party.until(lambda: len(party.of(*REQUESTS)) == 10)
+        await party.quiet(30_000)
+        return seen
+
+    assert run(parties(body, body), am2__frame_packets=2, am2__window=1) == [[0, 1]] * 2
+
+
+def test_replies_without_room_are_kept():
+    """More than the queue of replies holds, to somebody who takes none; the others' go on."""
+    count = 30
+
+    async def ask(party: Party):
+        for number in range(count):
+            await party.request(name(1), number, data=data_of(number, 500))
+        await party.node.port.delay(300_000)
+        await party.until(lambda: len(party.got) == count)
+        return [(one.arguments[0], one.data) for one in party.got]
+
+    async def answer(party: Party):
+        async def back(party, arrived):
+            await party.reply(arrived, Opcode.REPLY_I, data_of(100 + arrived.arguments[0], 300))
+        party.answer = back
+        most = 0
+        while len(party.got) < count or party.way.kept(party.endpoint):
+            await party.poll()
+            most = max(most, party.way.kept(party.endpoint))
+        return most
+
+    asked, most = run(parties(ask, answer), am2__frame_packets=2)
+    assert asked == [(number, data_of(100 + number, 300)) for number in range(count)]
+    assert most > 5
+
+
+def test_an_asynchronous_request_without_room_is_not_sent():
+    async def ask(party: Party):
+        found = [await party.request(name(1), number, wait=False) for number in range(40)]
+        sent = found.count(Status.AM_OK)
+        assert found[:16] == [Status.AM_OK] * 16
+        await party.until(lambda: len(party.got) == sent)
+        await party.quiet(10_000)
+        return found.count(Status.AM_ERR_NOT_SENT), sent, len(party.got)
+
+    async def answer(party: Party):
+        await party.node.port.delay(100_000)
+        await party.quiet(200_000)
+        return len(party.got)
+
+    (refused, sent, got), taken = run(parties(ask, answer), am2__frame_packets=2)
+    assert refused and got == taken == sent < 40
+
+
+def test_waiting_gives_up_the_cpu():
+    async def ask(party: Party):
+        for delay in (30_000, 100_000):
+            await party.node.port.delay(delay)
+            await party.request(name(1), delay)
+        await party.until(lambda: len(party.got) == 2)
+
+    async def answer(party: Party):
+        times = []
+        assert not await party.way.sleep([party.endpoint], 3000)
+        while len(party.got) < 2:
+            assert await party.way.sleep([party.endpoint], 0)
+            times.append(party.node.port.cycle)
+            assert await party.way.sleep([party.endpoint], 0)
+            await party.until(lambda: len(party.got) == len(times))
+        return times
+
+    _, times = run(parties(ask, answer))
+    assert times[1] - times[0] == pytest.approx(100_000, abs=5000)
+
+
+@pytest.mark.parametrize("attachment, doorbells", [
+    ("local_bus", "queue"), ("memory_bus", "queue"), ("io_bus", "words")])
+def test_every_attachment_and_kind_of_doorbell(attachment, doorbells):
+    async def both(party: Party):
+        there = name(1 - party.node.number)
+        for number in range(40):
+            await party.request(there, number, data=data_of(number, 1500)
+                                if number % 5 == 0 else None)
+        await party.until(lambda: len(party.got) == 80)
+        return [one.data for one in party.of(*REQUESTS)]
+
+    expected = [data_of(number, 1500) if number % 5 == 0 else b"" for number in range(40)]
+    assert run(parties(both, both), nic__attachment=attachment,
+               processor__doorbells=doorbells) == [expected] * 2
+
+
+def test_more_doorbells_than_the_hardware_holds():
+    async def ask(party: Party):
+        others = [await party.another(number).open() for number in (1, 2)]
+        for number in range(20):
+            for one in (party, *others):
+                await one.request(name(1), number)
+        await party.until(lambda: all(len(one.got) == 20 for one in party.parties))
+
+    async def answer(party: Party):
+        await party.until(lambda: len(party.got) == 60)
+        return len(party.got)
+
+    assert run(parties(ask, answer), processor__doorbell_queue=4)[1] == 60
+
+
+@pytest.mark.parametrize("cpus, nics", [(3, 1), (2, 2), (4, 3)])
+def test_processes_of_a_node_share_its_nics(cpus, nics):
+    """Each talks to all of another node, and of its own."""
+    async def body(party: Party):
+        names = [name(node, cpu) for node in (0, 1) for cpu in range(cpus)]
+        party.node.port.process = 0
+        await party.node.port.delay(1000 * party.node.cpu)
+        for number in range(3):
+            for to in names:
+                await party.request(to, number, data=data_of(number, 300) if number == 1 else None)
+        await party.until(lambda: len(party.got) == 6 * len(names))
+        for to in names:
+            for kinds in (REQUESTS, REPLIES):
+                assert [one.arguments[0] for one in party.of(*kinds) if one.sender == to] == [
+                    0, 1, 2]
+        await party.quiet(30_000)
+        return len(party.got)
+
+    found = run(parties([body] * cpus, [body] * cpus), node__cpus=cpus, node__nics=nics)
+    assert found == [[12 * cpus] * cpus] * 2
+
+
+def test_a_delay_behind_each_packet_is_in_the_gap():
+    """Of nine packets each is a delay later than the one before."""
+    def taken(**knobs):
+        async def ask(party: Party):
+            begin = party.node.port.cycle
+            await party.request(name(1), data=data_of(1, LONG))
+            await party.until(lambda: party.got)
+            return party.node.port.cycle - begin
+
+        async def answer(party: Party):
+            await party.until(lambda: party.got)
+
+        return run(parties(ask, answer), am2__retry_timeout=200_000, **knobs)[0]
+
+    bare = taken()
+    for knob in ("am2__work_send", "am2__work_receive"):
+        short, long = (taken(**{knob: work}) for work in (4000, 8000))
+        assert long - short == pytest.approx(9.5 * 4000, rel=0.15)
+        assert short - bare > 7 * 3000
