@@ -69,7 +69,8 @@ class Opcode(IntEnum):
 
 
 class PacketType(IntEnum):
-    """Values of ``HEAD.type``. A slot that is free, or claimed, has nothing else in its head."""
+    """Values of ``HEAD.type``. A slot that is free has, behind it, how often it has been used; one
+    that is claimed has nothing else in its head."""
 
     FREE = 0
     CLAIMED = 1

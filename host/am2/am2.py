@@ -13,11 +13,12 @@ from ...layouts.am2 import HANDLERS, LONG, NONE, TRANSLATIONS, Opcode, Status
 from ..port.node import Node
 from .arguments import entry, is_endpoint, is_index, is_word
 from .bundles import AM_EVENTS, AM_MODE, Bundle
-from .control_block import ControlBlock, Handler
+from .control_block import ControlBlock, Get, Handler
 from .costs import Prices
-from .endpoint_name import EndpointName
+from .endpoint_name import EndpointName, EndpointNumbers
 from .events import Events
 from .handling import Handling
+from .packets import REPLIES
 from .polling import Polling
 from .replying import Replying
 from .requesting import Requesting
@@ -59,8 +60,10 @@ class Am2:
         self._events = Events(node, shared, network)
         self._requesting = Requesting(node, self.polling.poll)
         self._bundles: list[Bundle] = []
-        self._endpoints = 0
-        self._started = False
+        self._alive: list[ControlBlock] = []
+        """Endpoints of which something may be left if the program ends now."""
+        self._numbers = node.service(EndpointNumbers)
+        self._started = self._has_end = False
         self._c_set, self._c_query = prices.set, prices.query
         self._c_open, self._c_close = prices.open, prices.close
 
@@ -73,15 +76,18 @@ class Am2:
 
     async def AM_Init(self) -> Status:
         """Start. This must be the first call."""
-        if not self._started:
-            self._started = True
+        self._started = True
+        if not self._has_end:
+            self._has_end = True
             self.node.at_end(self._end)
         return OK
 
     async def AM_Terminate(self) -> Status:
-        """Free all bundles, and end."""
+        """Free all bundles, and end. In a handler it is AM_ERR_RESOURCE, as all that frees."""
         if not self._started:
             return NOT_INIT
+        if self._handling.busy:
+            return RESOURCE
         for bundle in [*self._bundles]:
             await self.AM_FreeBundle(bundle)
         self._started = False
@@ -89,9 +95,9 @@ class Am2:
 
     async def _end(self) -> None:
         """The program has ended: the kernel ends the endpoints that it has left."""
-        for bundle in self._bundles:
-            for endpoint in bundle.endpoints:
-                for way in self._ways:
+        for endpoint in self._alive:
+            for way in self._ways:
+                if way in endpoint.parts:
                     await way.end(endpoint)
 
     # Bundles and endpoints
@@ -125,19 +131,17 @@ class Am2:
         """Make an endpoint in a bundle, with the tag AM_NONE; return it and its name."""
         if not self._is_bundle(bundle):
             return self._bad(), None, None
-        if self._endpoints > 0xFF:
+        number = self._numbers.draw()
+        if number is None:
             return RESOURCE, None, None
         node = self.node
-        endpoint = ControlBlock(EndpointName(node.number, node.cpu, self._endpoints), bundle)
+        endpoint = ControlBlock(EndpointName(node.number, node.cpu, number), bundle)
+        self._alive.append(endpoint)
         self._port.spend(self._c_open)
-        opened = []
         for way in self._ways:
             if not await way.open(endpoint):
-                for other in opened:
-                    await other.close(endpoint)
+                await self._close(endpoint)
                 return RESOURCE, None, None
-            opened.append(way)
-        self._endpoints += 1
         bundle.endpoints.append(endpoint)
         return OK, endpoint, endpoint.name
 
@@ -150,9 +154,14 @@ class Am2:
         self._port.spend(self._c_close)
         endpoint.open = False
         endpoint.bundle.endpoints.remove(endpoint)
-        for way in self._ways:
-            await way.close(endpoint)
+        await self._close(endpoint)
         return OK
+
+    async def _close(self, endpoint: ControlBlock) -> None:
+        for way in self._ways:
+            if way in endpoint.parts:
+                await way.close(endpoint)
+        self._alive.remove(endpoint)
 
     async def AM_MoveEndpoint(self, endpoint: ControlBlock, source: Bundle, target: Bundle
                               ) -> Status:
@@ -190,8 +199,7 @@ class Am2:
         if not self._is_mine(endpoint) or not is_word(tag, 64):
             return self._bad()
         self._port.spend(self._c_set)
-        endpoint.tag = tag
-        endpoint.epoch = endpoint.epoch + 1 & 0xFF
+        endpoint.set_tag(tag)
         for way in self._ways:
             await way.retag(endpoint)
         return OK
@@ -301,6 +309,18 @@ class Am2:
         return await self._request(Opcode.REQUEST_XFER, endpoint, index, handler, arguments,
                                    (source, length, offset), False)
 
+    async def AM_GetXferM(self, endpoint: ControlBlock, index: int, source_offset: int,
+                          handler: int, offset: int, length: int, *arguments: int) -> Status:
+        """Ask for ``length`` bytes at ``source_offset`` in the segment of the endpoint that entry
+        ``index`` names, to ``offset`` in one's own, where they are before ``handler`` of this
+        endpoint runs. No handler runs there. A get that is refused comes back as REQUEST."""
+        if not self._is_mine(endpoint):
+            return self._bad()
+        if self._handling.busy:
+            return RESOURCE
+        return await self._requesting.get(endpoint, index, source_offset, length,
+                                          Get(offset, handler, arguments))
+
     async def _request(self, opcode: Opcode, endpoint: ControlBlock, index: int, handler: int,
                        arguments: tuple[int, ...], data: tuple[int, int, int] = (0, 0, 0),
                        wait: bool = True) -> Status:
@@ -316,19 +336,24 @@ class Am2:
     async def AM_ReplyM(self, token: Token, handler: int, *arguments: int) -> Status:
         """Reply to the request of ``token``, in its handler, once. It never polls. A second reply,
         one to a reply, or one behind the handler's end is AM_ERR_RESOURCE."""
-        return await self._replying.reply(token, Opcode.REPLY, handler, arguments)
+        return await self._reply(token, Opcode.REPLY, handler, arguments)
 
     async def AM_ReplyIM(self, token: Token, handler: int, source: int, length: int,
                          *arguments: int) -> Status:
         """Reply with ``length`` bytes at ``source`` besides, into a buffer of the layer's."""
-        return await self._replying.reply(token, Opcode.REPLY_I, handler, arguments, source,
-                                          length)
+        return await self._reply(token, Opcode.REPLY_I, handler, arguments, (source, length, 0))
 
     async def AM_ReplyXferM(self, token: Token, offset: int, handler: int, source: int,
                             length: int, *arguments: int) -> Status:
         """Reply with them, to ``offset`` in the requester's segment."""
-        return await self._replying.reply(token, Opcode.REPLY_XFER, handler, arguments, source,
-                                          length, offset)
+        return await self._reply(token, Opcode.REPLY_XFER, handler, arguments,
+                                 (source, length, offset))
+
+    async def _reply(self, token: Token, opcode: Opcode, handler: int, arguments: tuple[int, ...],
+                     data: tuple[int, int, int] = (0, 0, 0)) -> Status:
+        if not self._started:
+            return NOT_INIT
+        return await self._replying.reply(token, opcode, handler, arguments, data)
 
     # Messages that come
 
@@ -369,24 +394,26 @@ class Am2:
 
     def AM_GetSourceEndpoint(self, token: Token) -> tuple[Status, EndpointName | None]:
         """The name of the endpoint that the message is from."""
-        if token.__class__ is not Token or not token.live:
-            return BAD_ARG, None
+        if not self._is_live(token):
+            return self._bad(), None
         self._port.spend(self._c_query)
         return OK, token.arrived.sender
 
     def AM_GetDestEndpoint(self, token: Token) -> tuple[Status, ControlBlock | None]:
         """The endpoint that it has come to."""
-        if token.__class__ is not Token or not token.live:
-            return BAD_ARG, None
+        if not self._is_live(token):
+            return self._bad(), None
         self._port.spend(self._c_query)
         return OK, token.endpoint
 
     def AM_GetMsgTag(self, token: Token) -> tuple[Status, int]:
         """The tag that it carries. A reply's is its receiver's."""
-        if token.__class__ is not Token or not token.live:
-            return BAD_ARG, NONE
+        if not self._is_live(token):
+            return self._bad(), NONE
         self._port.spend(self._c_query)
-        return OK, token.arrived.tag or token.endpoint.tag
+        arrived = token.arrived
+        return OK, (token.endpoint.tags[arrived.epoch] if arrived.opcode in REPLIES
+                    else arrived.tag)
 
     # Limits
 
@@ -401,8 +428,11 @@ class Am2:
     def _is_mine(self, endpoint: Any) -> bool:
         return self._started and is_endpoint(endpoint) and self._is_bundle(endpoint.bundle)
 
+    def _is_live(self, token: Any) -> bool:
+        return self._started and token.__class__ is Token and token.live
+
     def _bad(self) -> Status:
-        """The result of a call on what is no bundle, or no endpoint, of this process."""
+        """The result of a call on what is no bundle, endpoint or token of this process."""
         return BAD_ARG if self._started else NOT_INIT
 
 

@@ -24,6 +24,7 @@ class Events:
         self._port = node.port
         self._shared = shared
         self._network = network
+        self._ways = [way for way in (shared, network) if way is not None]
         self._c_wait = node.service(Prices).wait
 
     async def wait(self, bundle: Bundle) -> Status:
@@ -35,13 +36,25 @@ class Events:
         watches = [watch for endpoint in bundle.endpoints if self._shared is not None
                    for watch in self._shared.watches(endpoint)]
         port.waiting_for("an event of a bundle")
-        if self._network is None and len(watches) <= WATCHES:
+        if self._network is None and len(watches) <= WATCHES and not self._kept(bundle):
             await port.poll(watches)
         else:
-            while not await self._look(watches) and not await self._sleep(bundle, bool(watches)):
-                pass
+            while not (await self._look(watches)
+                       or await self._sleep(bundle, bool(watches) or self._kept(bundle))):
+                await self._send_kept(bundle)
         port.waiting_for("")
         return Status.AM_OK
+
+    def _kept(self, bundle: Bundle) -> bool:
+        """Whether a reply is kept, for which somebody waits: it must go though this process only
+        waits."""
+        return any(way.kept(endpoint) for endpoint in bundle.endpoints for way in self._ways)
+
+    async def _send_kept(self, bundle: Bundle) -> None:
+        for endpoint in bundle.endpoints:
+            for way in self._ways:
+                if way.kept(endpoint):
+                    await way.poll(endpoint, 0)
 
     async def _look(self, watches: list[Watch]) -> bool:
         """Whether one holds."""

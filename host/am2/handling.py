@@ -42,18 +42,29 @@ class Handling:
         """Handle ``arrived``, which has come to ``endpoint`` by ``way``."""
         self._port.spend(self._c_take[len(arrived.arguments)])
         reply = arrived.opcode in REPLIES
+        get = not arrived.handler and not reply
         if arrived.returned:
             endpoint.outstanding -= not reply
+            if get:
+                arrived.arguments = endpoint.gets.pop(arrived.arguments[-1]).arguments
             await self._come_back(endpoint, arrived)
             return
         endpoint.outstanding -= reply
         if reply and not arrived.handler:
-            return
-        refused = self._refused(endpoint, arrived, reply)
+            if arrived.opcode is Opcode.REPLY:
+                return
+            arrived.offset, arrived.handler, arrived.arguments = endpoint.gets.pop(
+                arrived.arguments[0])
+        refused = self._refused(endpoint, arrived, reply, get)
         if refused:
             await way.reply(endpoint, arrived.back, Packet(
                 arrived.opcode, arrived.handler, arrived.arguments, returned=refused,
                 epoch=arrived.epoch, trace=arrived.trace))
+            return
+        if get:
+            offset, length, number = arrived.arguments
+            await self._replying.send_data(Token(endpoint, way, arrived, True),
+                                           endpoint.segment[0] + offset, length, number)
             return
         address = arrived.data
         if arrived.opcode in XFER:
@@ -69,26 +80,23 @@ class Handling:
         if token.may_reply:
             await self._replying.close(token)
 
-    def _refused(self, endpoint: ControlBlock, arrived: Arrived, reply: bool) -> int:
+    def _refused(self, endpoint: ControlBlock, arrived: Arrived, reply: bool, get: bool) -> int:
         """0, or why the message goes back. Checks come in the order of AM-II: tag, handler,
         segment."""
         tag = endpoint.tag
-        if reply:
-            good = tag == ALL or arrived.epoch == endpoint.epoch
-        else:
-            good = tag == ALL or (arrived.tag == tag and tag != NONE)
-        handler = arrived.handler
+        has = endpoint.tags[arrived.epoch] if reply else arrived.tag
         reason = 0
-        if not good:
+        if tag != ALL and (has != tag or tag == NONE):
             reason = Returned.BADTAG
-        elif not handler or endpoint.handlers[handler] is None:
+        elif not get and endpoint.handlers[arrived.handler] is None:
             reason = Returned.BADHANDLER
-        elif arrived.opcode in XFER:
+        elif get or arrived.opcode in XFER:
             self._port.spend(self._c_segment)
+            offset, count = arrived.arguments[:2] if get else (arrived.offset, arrived.length)
             _, length = endpoint.segment
-            if arrived.offset > length:
+            if offset > length:
                 reason = Returned.BADSEGOFF
-            elif arrived.offset + arrived.length > length:
+            elif offset + count > length:
                 reason = Returned.BADLENGTH
         return Returned.REPLYREJECTED if reply and reason else reason
 

@@ -27,20 +27,25 @@ class Replying:
         self._c_null = prices.null_reply
 
     async def reply(self, token: Token, opcode: Opcode, handler: int, arguments: tuple[int, ...],
-                    source: int = 0, length: int = 0, offset: int = 0) -> Status:
-        """Reply to the request of ``token``."""
+                    data: tuple[int, int, int] = (0, 0, 0)) -> Status:
+        """Reply to the request of ``token``; ``data``: address, bytes and offset of bulk data."""
         if token.__class__ is not Token or not is_message(handler, arguments) or (
-                opcode in BULK and not is_data(source, length, offset, self._memory)):
+                opcode in BULK and not is_data(*data, self._memory)):
             return Status.AM_ERR_BAD_ARG
         if not token.live or not token.may_reply:
             return Status.AM_ERR_RESOURCE
         await self._send(token, self._c_reply[len(arguments)],
-                         Packet(opcode, handler, arguments, 0, source, length, offset))
+                         Packet(opcode, handler, arguments, 0, *data))
         return Status.AM_OK
 
     async def close(self, token: Token) -> None:
         """Send the reply that frees the requester's credit, as the handler sent none."""
         await self._send(token, self._c_null, Packet(Opcode.REPLY, 0))
+
+    async def send_data(self, token: Token, source: int, length: int, number: int) -> None:
+        """Send the data that get ``number`` asks for."""
+        await self._send(token, self._c_reply[1],
+                         Packet(Opcode.REPLY_XFER, 0, (number,), 0, source, length))
 
     async def _send(self, token: Token, path: Charge, packet: Packet) -> None:
         port, arrived = self._port, token.arrived

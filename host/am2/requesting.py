@@ -2,14 +2,15 @@
 
 from collections.abc import Awaitable, Callable
 
-from ...layouts.am2 import Opcode, Status
+from ...layouts.am2 import LONG, Opcode, Status
 from ...layouts.trace import BEGIN, END, Activity
 from ..port.node import Node
-from .arguments import entry, is_data, is_message
+from .arguments import entry, is_data, is_message, is_word
 from .bundles import Bundle
-from .control_block import ControlBlock
+from .control_block import ControlBlock, Get
 from .costs import Prices
 from .packets import BULK, Packet
+from .translation import Translation
 
 __all__ = ["Requesting"]
 
@@ -26,6 +27,7 @@ class Requesting:
         self._poll = poll
         self._memory = node.memory.size
         self._most = node.description.am2.queue_packets
+        self._gets = 0
         prices = node.service(Prices)
         self._c_call = prices.call
         self._c_check = prices.check
@@ -39,10 +41,29 @@ class Requesting:
         if found is None or not is_message(handler, arguments) or (
                 opcode in BULK and not is_data(*data, self._memory)):
             return Status.AM_ERR_BAD_ARG
+        return await self._send(endpoint, found, wait, Packet(
+            opcode, handler, arguments, found.tag, *data))
+
+    async def get(self, endpoint: ControlBlock, index: int, offset: int, length: int,
+                  get: Get) -> Status:
+        """Ask for ``length`` bytes at ``offset`` there. It is a request to handler 0."""
+        found = entry(endpoint, index)
+        if (found is None or not is_message(get.handler, get.arguments) or not is_word(offset, 32)
+                or not is_word(length, 32) or length > LONG or not is_word(get.offset, 32)
+                or get.offset + length > endpoint.segment[1]):
+            return Status.AM_ERR_BAD_ARG
+        self._gets = number = (self._gets + 1) % (1 << 32)
+        endpoint.gets[number] = get
+        return await self._send(endpoint, found, True, Packet(
+            Opcode.REQUEST, 0, (offset, length, number), found.tag))
+
+    async def _send(self, endpoint: ControlBlock, found: Translation, wait: bool,
+                    packet: Packet) -> Status:
         port = self._port
+        opcode = packet.opcode
         activity = BULK_SEND if opcode in BULK else REQUEST_SEND
-        trace = self._node.trace_number()
-        port.begin(activity, trace, self._c_call[len(arguments)])
+        packet.trace = trace = self._node.trace_number()
+        port.begin(activity, trace, self._c_call[len(packet.arguments)])
         port.span(CHECK, trace, self._c_check)
         await self._poll(endpoint.bundle)
         status = Status.AM_ERR_NOT_SENT
@@ -52,11 +73,9 @@ class Requesting:
             status = Status.AM_ERR_BAD_ARG
         elif endpoint.outstanding < self._most:
             endpoint.outstanding += 1
-            status = await found.way.request(
-                endpoint, found.route,
-                Packet(opcode, handler, arguments, found.tag, *data, epoch=endpoint.epoch,
-                       trace=trace),
-                lambda: self._poll(endpoint.bundle), wait)
+            packet.epoch = endpoint.epoch
+            status = await found.way.request(endpoint, found.route, packet,
+                                             lambda: self._poll(endpoint.bundle), wait)
             endpoint.outstanding -= status is not Status.AM_OK
         port.mark(activity, END, trace)
         return status

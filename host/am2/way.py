@@ -54,7 +54,8 @@ class Way(Protocol):
         ...
 
     async def poll(self, endpoint: ControlBlock, most: int) -> int:
-        """Take up to ``most`` messages, and return how many there were."""
+        """Send replies that were kept; take up to ``most`` messages, and return how many there
+        were."""
         ...
 
     def watches(self, endpoint: ControlBlock) -> list[Watch]:

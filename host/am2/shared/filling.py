@@ -10,11 +10,12 @@ from ..costs import Prices
 from ..packets import BULK, Packet
 from .queue_block import DEAD, Queue
 
-__all__ = ["CLAIMED", "FREE", "FREED", "Filling"]
+__all__ = ["Filling"]
 
 ADVANCE, CLAIM, FILL = (int(one) for one in (Activity.ADVANCE, Activity.CLAIM, Activity.FILL))
 FREE, CLAIMED = int(PacketType.FREE), int(PacketType.CLAIMED)
 FREED = FREE.to_bytes(8, "little")
+"""The flag of a block that is free."""
 PACKET = Struct("<QQQ8IQ")
 
 
@@ -82,13 +83,39 @@ class Filling:
         port.mark(ADVANCE, END, trace)
         return self.drawn is not None
 
+    async def draw_free(self, queue: Queue, trace: int) -> bool:
+        """Draw the number of a packet that is free: nobody else can claim it then. False: the next
+        one is not, or the queue takes none any more."""
+        port, node, tail = self._port, self._node, queue.tail
+        port.begin(ADVANCE, trace, self._locate)
+        number = int.from_bytes(await node.load(tail, 8), "little")
+        while not number & DEAD:
+            slot = queue.slot(number)
+            if int.from_bytes(await node.load(slot, 8), "little") != queue.free(number):
+                found = int.from_bytes(await node.load(tail, 8), "little")
+                if found == number:
+                    break
+            else:
+                self.drawn, self.drawing = (queue, number), True
+                port.spend(self._draw)
+                found = await port.cas(tail, number, number + 1)
+                self.drawing = False
+                if found == number:
+                    self._guesses[tail] = number + 1
+                    break
+                self.drawn = None
+            number = found
+        port.mark(ADVANCE, END, trace)
+        return self.drawn is not None
+
     async def claim(self, trace: int) -> bool:
         """Try to claim the packet whose number was drawn."""
         assert self.drawn is not None
         port, (queue, number) = self._port, self.drawn
         port.begin(CLAIM, trace, self._claim)
+        free = queue.free(number)
         self.claiming = True
-        self.claimed = await port.cas(queue.slot(number), FREE, CLAIMED) == FREE
+        self.claimed = await port.cas(queue.slot(number), free, CLAIMED) == free
         self.claiming = False
         port.mark(CLAIM, END, trace)
         return self.claimed
@@ -148,6 +175,17 @@ class Filling:
             words = words[:8 * (Words.ARGUMENTS + -(-count // 2))]
         await self._give(queue.slot(number), words)
         port.mark(FILL, END, packet.trace)
+
+    def settle(self, last: int) -> None:
+        """The process has ended, and ``last`` is the result of its last CAS: what it has taken."""
+        if self.claiming_block and last != FREE:
+            self.block = None
+        if self.drawn is not None:
+            queue, number = self.drawn
+            self.claimed = self.claimed or (self.claiming and last == queue.free(number))
+            if self.drawing and last != number:
+                self.drawn = None
+        self.drawing = self.claiming = self.claiming_block = False
 
     async def make_void(self) -> None:
         """Give the packet that was claimed to the receiver as one to pass over."""

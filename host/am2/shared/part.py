@@ -12,7 +12,8 @@ __all__ = ["Back", "Part"]
 
 @dataclass(slots=True, eq=False)
 class Back:
-    """The way of a reply: to the queue block of the sender, whose message was ``arrived``."""
+    """The way of a reply: to the queue block of the sender, whose message was ``arrived``;
+    ``replied`` when it has got one."""
 
     block: QueueBlock
     arrived: Arrived | None = None
@@ -29,9 +30,12 @@ class Part:
         The sends that may be under way at a time: of a request, of a reply, of a reply that goes
         back.
     heads
-        Packets taken from the queue of requests, and from that of replies.
+        Packets taken from the queue of requests, and from that of replies. One that is being
+        handled is still there.
     handling
-        The message that is being handled.
+        What is at the head of the queue of requests, while it is being handled.
+    answering
+        Where the last reply went.
     kept
         Replies that have found no room yet, oldest first.
     """
@@ -42,4 +46,5 @@ class Part:
     returning: Filling
     heads: list[int] = field(default_factory=lambda: [0, 0])
     handling: Arrived | None = None
+    answering: Back | None = None
     kept: deque[tuple[Back, Packet]] = field(default_factory=deque)

@@ -8,7 +8,7 @@ share a line, except by turns.
 
 from enum import IntEnum
 
-from ....layouts.am2 import LONG, PACKET_BYTES
+from ....layouts.am2 import HEAD, LONG, PACKET_BYTES
 from ...port.node import Node
 from ..endpoint_name import EndpointName
 
@@ -16,6 +16,7 @@ __all__ = ["DEAD", "Queue", "QueueBlock", "State"]
 
 DEAD = 1 << 63
 """In a tail: nobody draws a number any more."""
+ROUND = HEAD.mask("type").bit_length()
 TAG, STATE = 0, 8
 """Places in the first line."""
 
@@ -60,6 +61,12 @@ class Queue:
     def slot(self, number: int) -> int:
         """The address of packet ``number``."""
         return self._slots + number % self.packets * self._packet
+
+    def free(self, number: int) -> int:
+        """The head of packet ``number`` as long as it is free. It is another one each time around
+        the queue: so packets are claimed in the order of their numbers, and what a sender sends
+        stays in order, though the queue is full and several wait for the same slot."""
+        return number // self.packets << ROUND
 
     def flag(self, block: int) -> int:
         """The address of the flag of a block: a word, not 0 if it is in use."""

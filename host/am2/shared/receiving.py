@@ -77,20 +77,20 @@ class Receiving:
     async def _take(self, endpoint: ControlBlock, part: Part, queue: Queue, word: int) -> int:
         """The packet with head ``word``. Whether it was a message."""
         port, node = self._port, self._node
-        index = queue is part.block.replies
-        slot = queue.slot(part.heads[index])
-        part.heads[index] += 1
         port.work("store")
         port.put_touch(queue.head, 8, True)
         if HEAD.get(word, "type") == VOID:
-            await node.store(slot, FREED)
+            await self.free(part, queue)
             return 0
+        slot = queue.slot(part.heads[queue is part.block.replies])
         arrived, block = await self.read(queue, slot, word)
         self._looking.found(arrived.opcode, arrived.trace)
-        part.handling = arrived
+        if queue is part.block.requests:
+            part.handling = arrived
         await self._deliver(endpoint, arrived)
-        part.handling = None
-        await self.free(queue, slot, block)
+        if block is not None:
+            await node.store(queue.flag(block), FREED)
+        await self.free(part, queue)
         self._looking.handled()
         return 1
 
@@ -113,8 +113,12 @@ class Receiving:
         back.arrived = arrived
         return arrived, block
 
-    async def free(self, queue: Queue, slot: int, block: int | None) -> None:
-        """The message at ``slot`` has been handled."""
-        if block is not None:
-            await self._node.store(queue.flag(block), FREED)
-        await self._node.store(slot, FREED)
+    async def free(self, part: Part, queue: Queue) -> None:
+        """The packet at the head of ``queue`` has been handled: it is free for the next round."""
+        index = queue is part.block.replies
+        number = part.heads[index]
+        await self._node.store(queue.slot(number),
+                               queue.free(number + queue.packets).to_bytes(8, "little"))
+        part.heads[index] = number + 1
+        if not index:
+            part.handling = None

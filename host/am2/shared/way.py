@@ -15,7 +15,7 @@ from ..way import Deliver, Poll
 from .ending import Ending, source_word
 from .filling import Filling
 from .part import Back, Part
-from .queue_block import DEAD, Queue, QueueBlock, State
+from .queue_block import QueueBlock, State
 from .receiving import Receiving
 
 __all__ = ["SharedWay"]
@@ -58,10 +58,7 @@ class SharedWay:
 
     async def close(self, endpoint: ControlBlock) -> None:
         part = endpoint.parts[self]
-        while part.kept:
-            await self._port.delay(LEAST_WAIT)
-            await self._send_kept(endpoint, part)
-        await self._ending.close(part)
+        await self._ending.close(part, lambda: self._send_kept(part))
         del endpoint.parts[self]
 
     async def end(self, endpoint: ControlBlock) -> None:
@@ -106,8 +103,6 @@ class SharedWay:
         filling, queue = endpoint.parts[self].requesting, route.requests
         bulk = packet.opcode in BULK
         refused = await self._refused(route, packet)
-        if not refused and not wait and not await self._room(queue):
-            return Status.AM_ERR_NOT_SENT
         if bulk and not refused:
             pause = LEAST_WAIT
             while not await filling.claim_block(queue, packet.trace):
@@ -121,10 +116,13 @@ class SharedWay:
                 await filling.fill_block(packet)
         if not refused:
             filling.compose(packet)
-        if not refused and not await filling.draw(queue, packet.trace):
-            if bulk:
-                await filling.release_block()
-            refused = await self._gone(route)
+            draw = filling.draw if wait else filling.draw_free
+            if not await draw(queue, packet.trace):
+                if bulk:
+                    await filling.release_block()
+                refused = await self._gone(route)
+                if not refused:
+                    return Status.AM_ERR_NOT_SENT
         if refused:
             await self._come_back(endpoint, route, packet, refused)
             return Status.AM_OK
@@ -149,12 +147,6 @@ class SharedWay:
         """The reason for which a queue takes nothing any more."""
         return _reason(int.from_bytes(await self._node.load(route.state, 8), "little"))
 
-    async def _room(self, queue: Queue) -> bool:
-        """Whether the next packet of ``queue`` is free."""
-        tail = int.from_bytes(await self._node.load(queue.tail, 8), "little")
-        return tail & DEAD > 0 or not int.from_bytes(
-            await self._node.load(queue.slot(tail), 8), "little")
-
     async def _back_off(self, route: QueueBlock, pause: int, poll: Poll) -> int:
         """Wait for ``pause`` cycles, and poll; return how long to wait the next time."""
         port = self._port
@@ -178,7 +170,6 @@ class SharedWay:
         part = endpoint.parts[self]
         if not part.kept and await self._replied(part, back, packet):
             return
-        back.replied = True
         self._port.spend(self._c_keep)
         if packet.opcode in BULK and packet.length:
             aside = self._aside.pop() if self._aside else self._node.allocate(LONG)
@@ -189,21 +180,22 @@ class SharedWay:
     async def poll(self, endpoint: ControlBlock, most: int) -> int:
         part = endpoint.parts[self]
         if part.kept:
-            await self._send_kept(endpoint, part)
+            await self._send_kept(part)
         return await self._receiving.poll(endpoint, part, most)
 
-    async def _send_kept(self, endpoint: ControlBlock, part: Part) -> None:
-        """Send the replies that were kept, as far as there is room."""
+    async def _send_kept(self, part: Part) -> bool:
+        """Send the replies that were kept, as far as there is room; whether none is left."""
         while part.kept:
             back, packet = part.kept[0]
             self._port.mark(REPLY_SEND, BEGIN, packet.trace)
             sent = await self._replied(part, back, packet)
             self._port.mark(REPLY_SEND, END, packet.trace)
             if not sent:
-                return
+                return False
             part.kept.popleft()
             if packet.opcode in BULK and packet.length:
                 self._aside.append(packet.source)
+        return True
 
     async def _replied(self, part: Part, back: Back, packet: Packet) -> bool:
         """Send a reply, or a message back. False: there is no room. To a process that has ended it
@@ -211,6 +203,8 @@ class SharedWay:
         filling, queue = part.replying, back.block.replies
         if packet.returned and packet.opcode in REPLIES:
             filling, queue = part.returning, back.block.requests
+        else:
+            part.answering = back
         bulk = packet.opcode in BULK and not packet.returned
         if bulk and filling.block is None:
             if not await filling.claim_block(queue, packet.trace):
