@@ -94,7 +94,8 @@ def needs_no_loss(description: "Description", name: str) -> Iterator[str]:
 
 
 class Endpoint:
-    """A node's side of ``exchange`` over one layer. Nodes are named by their numbers.
+    """A node's side of ``exchange`` over one layer, or a process'. Nodes, and processes, are named
+    by their numbers.
 
     A layer overrides what differs from the defaults here: at least :meth:`open`, :meth:`send`,
     :meth:`close`, and :meth:`poll` or :meth:`receive` (:attr:`crowds` needs :meth:`poll`); if
@@ -153,6 +154,11 @@ class Endpoint:
         limit but memory."""
         return None
 
+    @property
+    def number(self) -> int:
+        """Its number in the exchange: its node's, unless the layer counts processes."""
+        return self.node.home
+
     async def open(self) -> None:
         """Open the layer; the first call. Messages may come from here on."""
         raise NotImplementedError(f"{type(self).__name__} has no open()")
@@ -200,7 +206,7 @@ class Endpoint:
     def over(self) -> bool:
         """Tells whether all that ``exchange`` brings has come, and all that was sent is over, as
         far as calls have seen it."""
-        return self.received >= self.exchange.expected(self.node.home)
+        return self.received >= self.exchange.expected(self.number)
 
     async def finish(self) -> None:
         """Wait until it is over."""

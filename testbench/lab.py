@@ -125,6 +125,11 @@ class Lab:
         self._backend = backend
 
     @property
+    def parties(self) -> int:
+        """Number of programs that :meth:`run` takes: one entry a node."""
+        return self.description.fabric.nodes
+
+    @property
     def forks(self) -> bool:
         return (self.sim == "verilator" and self.timeline is None and not self.wave
                 and sys.platform.startswith("linux"))

@@ -1,7 +1,7 @@
 """A communication layer as one object: what a user writes to plug one in. The folder of a layer has
 it in ``layer.py`` as ``LAYER``."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -59,6 +59,10 @@ class Layer:
         open.
     endpoint
         Its :class:`~nicbed.host.endpoint.Endpoint`; empty: it has none.
+    processes
+        Where any CPU can have a process of its own over the layer: ``processes(description)`` is
+        node and CPU of each one that a benchmark has, in order of both, and benchmarks count
+        processes. None: they count nodes, of which CPU 0 runs the program.
     background
         What the runtime starts beside the programs of a run: ``background(description)`` is a
         :class:`nicbed.host.background.Background`, or None: that of a layer that is built in, if
@@ -78,12 +82,19 @@ class Layer:
     flushes: "Callable[[Description], bool] | None" = None
     settle: "Callable[[Description], Description]" = _itself
     endpoint: Any = ""
+    processes: "Callable[[Description], Sequence[tuple[int, int]]] | None" = None
     background: Any = ""
 
     @property
     def endpoint_class(self) -> Any:
         """The class of its endpoints; None: it has none."""
         return resolved(self.endpoint) if self.endpoint else None
+
+    def parties(self, description: "Description") -> int:
+        """Number of what benchmarks over the layer count: its processes, else nodes."""
+        if self.processes is None:
+            return description.fabric.nodes
+        return len(self.processes(description))
 
     @property
     def own_sections(self) -> tuple[str, ...]:

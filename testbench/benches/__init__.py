@@ -104,14 +104,18 @@ def check(name: str, layer: str) -> None:
 async def run(lab: Any, name: str, layer: str, parameters: dict[str, Any]) -> dict[str, Any]:
     """Measure and evaluate, in the simulator's process; the outcome is plain JSON-able data. It
     includes the benchmark's checks and the check that nothing was sent again. On nodes with several
-    NICs a benchmark is on NIC 0 of each, unless it is on all."""
+    NICs a benchmark is on NIC 0 of each, unless it is on all, or the layer has processes."""
     from ..results.document import plain
     from .common.one_nic import OneNic
+    from .common.processes import Processes, as_counted
 
     module = get(name).module(layer)
-    several = lab.description.node.nics > 1 and not module.EVERY_NIC
-    chosen = OneNic(lab) if several else lab
+    chosen = lab if module.EVERY_NIC else as_counted(lab, layer)
+    where: dict[str, Any] = {}
+    if isinstance(chosen, OneNic):
+        where["nic"] = 0
+    elif isinstance(chosen, Processes):
+        where["processes"] = chosen.places
     raw = await module.measure(chosen, layer, parameters, lab.progress)
     outcome = module.evaluate(raw, lab.description, parameters)
-    return plain({**outcome, **({"nic": 0} if several else {}),
-                  "checks": [*outcome["checks"], *lab.account.checks()]})
+    return plain({**outcome, **where, "checks": [*outcome["checks"], *lab.account.checks()]})

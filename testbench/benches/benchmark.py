@@ -42,7 +42,7 @@ class Benchmark:
     name, title
         As ``nicbed bench`` takes it, and a line for ``nicbed list``.
     nodes
-        Nodes that it needs, and takes by default.
+        Nodes, or processes, that it needs, and takes by default.
     every_nic
         Its programs choose among the NICs of a node themselves; otherwise they are on NIC 0.
     Parameters
@@ -70,6 +70,11 @@ class Benchmark:
         """The usual parameters on ``description``."""
         return self.Parameters()
 
+    def usual(self, description: Description, parties: int) -> Any:
+        """The usual parameters over a layer that counts ``parties``, nodes or processes. As it is
+        here: those of :meth:`parameters`."""
+        return self.parameters(description)
+
     def exchange(self, parameters: Any) -> Exchange:
         """Returns the exchange that all endpoints of :meth:`programs` know beforehand."""
         return Exchange(getattr(parameters, "size", 4))
@@ -83,7 +88,7 @@ class Benchmark:
         needs, plain data. As it is here: one run of :meth:`programs`, traced; the
         :class:`~nicbed.testbench.lab.Run`."""
         made = self.programs(parameters, on(layer, self.exchange(parameters)))
-        return await lab.run(each_node(lab.description.fabric.nodes, made), trace=True)
+        return await lab.run(each_node(lab, made), trace=True)
 
     def evaluate(self, raw: Any, description: Description, parameters: Any) -> Any:
         """The results of what was measured: an object of ``Results``, or a
@@ -145,7 +150,7 @@ class Benchmark:
             The endpoints of the layer cannot carry it.
         """
         self.check(layer)
-        return Presented(self)
+        return Presented(self, layer)
 
     def check(self, layer: str) -> None:
         """Refuse a layer that cannot carry it.

@@ -4,19 +4,22 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...layouts.description import Description
+from ...layouts.doors import LAYERS
 from .fields import Outcome, plain, read
 
 __all__ = ["Presented"]
 
 
 class Presented:
-    """A benchmark's object, ``bench``, with ``parameters(description)``, ``measure(lab, layer,
-    parameters, tell)``, ``evaluate(raw, description, parameters)``, ``tables(document)``,
-    ``headline(document)`` and, where the object has them, ``full(description)``,
-    ``draw(document, figure)``, ``series(document)``, ``FIGURES`` and ``SHORT``."""
+    """A benchmark's object, ``bench``, on ``layer``, with ``parameters(description)``,
+    ``measure(lab, layer, parameters, tell)``, ``evaluate(raw, description,
+    parameters)``, ``tables(document)``, ``headline(document)`` and, where the object has them,
+    ``full(description)``, ``draw(document, figure)``, ``series(document)``, ``FIGURES`` and
+    ``SHORT``."""
 
-    def __init__(self, bench: Any) -> None:
+    def __init__(self, bench: Any, layer: str) -> None:
         self.bench = bench
+        self._layer = layer
         self.__name__ = type(bench).__module__
         self.EVERY_NIC = bench.every_nic
         self.nodes = bench.nodes
@@ -32,7 +35,8 @@ class Presented:
 
     def parameters(self, description: Description) -> dict[str, Any]:
         """The usual parameters."""
-        return plain(self.bench.parameters(description))
+        return plain(self.bench.usual(description,
+                                      LAYERS.get(self._layer).parties(description)))
 
     async def measure(self, lab: Any, layer: str, parameters: Mapping[str, Any], tell: Any) -> Any:
         """Measure, in the simulator's process."""

@@ -49,7 +49,8 @@ class Variants(Benchmark):
         """
         self.check(layer)
         module, _, kind = self._part(layer).partition(":")
-        return Presented(getattr(importlib.import_module(f"{__package__}.{module}"), kind)())
+        return Presented(getattr(importlib.import_module(f"{__package__}.{module}"), kind)(),
+                         layer)
 
     def check(self, layer: str) -> None:
         if not self._part(layer):

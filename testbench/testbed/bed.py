@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from ...host.port.node import Program, Programs
 from ...layouts.description import Description
+from ...layouts.doors import LAYERS
 from ..backends import BOARDS, MODEL, SIMS
 from ..backends.job import Job
 from ..backends.session import RunError, built_simulator, perform
@@ -193,10 +194,10 @@ class Testbed:
         name, found = named(name)
         layer = check_layer(layer or next(iter(found.layers)))
         check(name, layer)
-        description = self._with(knobs, found.nodes_on(layer))
-        if description.fabric.nodes < found.nodes and found.nodes < 4:
-            raise UserError(f"{found.name} needs {found.nodes} nodes: fabric.nodes = "
-                            f"{description.fabric.nodes}: must be at least {found.nodes}")
+        description = self._with(knobs)
+        if LAYERS.get(layer).parties(description) < found.nodes_on(layer):
+            description = self._with(knobs, found.nodes_on(layer))
+        _enough(found.name, found.nodes if found.nodes < 4 else 2, layer, description)
         if layer == "mpi":
             one_nic(description, f"{found.name} on layer mpi", "whose ranks are nodes")
         return measurement.benchmark(name, found, load.for_layer(description, layer), layer=layer,
@@ -381,6 +382,21 @@ def bench(name: str, *, nic: str = load.DEFAULT, overrides: Sequence[str] = (),
     return bed.bench(name, layer=layer, full=full).document
 
 
+def _enough(name: str, needed: int, layer: str, description: Description) -> None:
+    """Refuse a description with fewer than ``needed`` nodes, or processes of ``layer``, for
+    ``name``."""
+    over = LAYERS.get(layer)
+    there = over.parties(description)
+    if there >= needed:
+        return
+    if over.processes is None:
+        raise UserError(f"{name} needs {needed} nodes: fabric.nodes = {there}: must be at least "
+                        f"{needed}")
+    raise UserError(f"{name} needs {needed} processes: over layer {layer} there are {there} with "
+                    f"node.cpus = {description.node.cpus} and fabric.nodes = "
+                    f"{description.fabric.nodes}")
+
+
 def one_nic(description: Description, name: str, why: str = "") -> None:
     """Refuse nodes with several NICs for ``name``, which needs nodes with one; ``why`` says why, as
     a relative clause.
@@ -403,8 +419,6 @@ def check_layer(layer: str) -> str:
     UserError
         It is unknown.
     """
-    from ...layouts.doors import LAYERS
-
     if not LAYERS.is_path(layer) and layer not in LAYERS.names():
         raise UserError(f"no layer is called {layer}{nearest(layer, LAYERS.names())}")
     return layer if LAYERS.is_builtin(layer) else LAYERS.resolve(layer)

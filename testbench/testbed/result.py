@@ -181,9 +181,13 @@ class Result:
         return path
 
     def tables(self) -> list[Any]:
-        """The tables, for a console of rich; where nodes have several NICs, also which was
-        measured."""
+        """The tables, for a console of rich; where nodes have several NICs, or the layer
+        processes, also which were measured."""
         found = self._module.tables(self.document)
+        if "processes" in self.document:
+            from ..benches.common.processes import in_words
+
+            return [*found, in_words(self.document["processes"])]
         if "nic" not in self.document:
             return found
         return [*found, f"measured on NIC {self.document['nic']} of each node (node.nics = "

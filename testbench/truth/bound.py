@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from ...layouts.doors import NicDesign
 from ...layouts.doors.trace_block import RECEIVING, SENDING, TraceBlock, numbered
-from ...layouts.trace import Block, Event, Kind
+from ...layouts.trace import Activity, Block, Event, Kind
 from .busy import cpu, services, union
 from .spans import Span
 
@@ -50,8 +50,9 @@ def shares(events: Sequence[Event], found: Sequence[Span], start: int, stop: int
 
     Of the switch ports on the path the busiest one counts, of the two buses the busier one. If one
     DMA engine of a NIC takes up a bus, the bus's share is charged to the engine. The memory is
-    listed for nodes with several CPUs. ``moved``: the messages that message processors moved; such
-    a processor is the second CPU of a node.
+    listed for nodes with several CPUs; NICs and wires are not where all messages of ``sender`` were
+    between CPUs of a node. ``moved``: the messages that message processors moved; such a processor
+    is the second CPU of a node.
 
     A block that is held up by another also counts as busy, so the bound is the last of the busiest
     blocks: a CPU waits for the bus when its posted writes are full, a link for the receive DMA, a
@@ -74,6 +75,10 @@ def shares(events: Sequence[Event], found: Sequence[Span], start: int, stop: int
             for side in (None, SENDING, RECEIVING)}
     mine = {event.number for event in events if event.block == Block.SEND_LINK
             and event.node == sender and event.kind == Kind.BEGIN}
+    local = not mine and any(span.node == sender and span.activity == Activity.REQUEST_SEND
+                             for span in found)
+    if local:
+        nics = {side: [] for side in nics}
     ports = [(share(intervals), key) for key, intervals in served.ports.items()
              if served.ways[key] & mine]
     port_busy, (switch, port) = max(ports, default=(Fraction(0), (0, 0)))
@@ -91,8 +96,9 @@ def shares(events: Sequence[Event], found: Sequence[Span], start: int, stop: int
                  for name, node in (("message processor", sender),
                                     ("receiver's message processor", receiver))]
     made += [one for side in (None, SENDING) for one, _ in nics[side]]
-    made += [Share("switch port", switch, port_busy),
-             Share("link", sender, of(Block.SEND_LINK, sender), held=meeting)]
+    if not local:
+        made += [Share("switch port", switch, port_busy),
+                 Share("link", sender, of(Block.SEND_LINK, sender), held=meeting)]
     made += [one for one, _ in nics[RECEIVING]]
     made.append(Share("bus", where, bus, held=bool(takers)))
     if Block.MEMORY in at_work:

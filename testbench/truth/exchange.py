@@ -1,7 +1,7 @@
 """Each request with its reply: every leg there and back, from events and marks."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from fractions import Fraction
 
@@ -23,6 +23,10 @@ class Legs:
     message has landed in host memory. ``seen_out`` and ``seen_back`` are the phases of the CPUs:
     from the landing to the begin of the check that finds the message (negative when it landed after
     that check had begun), less the fraction of a cycle that the sender's clock was ahead.
+
+    A message between CPUs of a node has no events. Its flight is from the end of its send, which
+    is its last store, to the begin of the check that finds it; it is seen at once, or, if that
+    check had begun before, its flight is 0.
     """
 
     o_s_request: int | Fraction
@@ -94,15 +98,22 @@ def exchanges(found: Sequence[Span], events: Iterable[Event], design: NicDesign)
         finish = first.get((Activity.REPLY_HANDLE, answer.number)) if answer else None
         if handle is None or answer is None or finish is None:
             continue
-        out = landed.get(span.number, handle.begin)
-        back = landed.get(answer.number, finish.begin)
-        left, left_back = span.end - span.end % TICKS, answer.end - answer.end % TICKS
-        legs = Legs(span.end - span.begin, out - left, handle.begin - out - (span.end - left),
-                    answer.begin - handle.begin, answer.end - answer.begin, back - left_back,
-                    finish.begin - back - (answer.end - left_back), finish.end - finish.begin)
+        legs = Legs(span.end - span.begin, *_flight(span, handle, landed),
+                    answer.begin - handle.begin, answer.end - answer.begin,
+                    *_flight(answer, finish, landed), finish.end - finish.begin)
         pairs.append(Exchange(span.number, answer.number, span.begin, finish.end, legs,
                               handle.end - answer.end))
     return pairs
+
+
+def _flight(sent: Span, found: Span, landed: Mapping[int, int]) -> tuple[int, int]:
+    """Flight and phase of the message of ``sent``, which ``found`` handles."""
+    arrived = landed.get(sent.number)
+    if arrived is None:
+        between = found.begin - sent.end
+        return max(between, 0), min(between, 0)
+    left = sent.end - sent.end % TICKS
+    return arrived - left, found.begin - arrived - (sent.end - left)
 
 
 def mean_legs(pairs: Sequence[Exchange]) -> Legs:

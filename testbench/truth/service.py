@@ -70,11 +70,13 @@ def plain_services(found: Sequence[Service]) -> list[dict[str, Any]]:
 
 
 def from_many(found: Sequence[Service], gap: Fraction, receiver: int, senders: Sequence[int],
-              topology: Graph, nics: int = 1) -> Prediction:
-    """The gap of each of ``senders`` that send to ``receiver`` at once, by NIC 0 of each node's
-    ``nics``. It is ``gap``, the gap of one alone, unless a stage that all senders share needs
-    longer for one message of each."""
-    ways = [_way(topology, sender * nics, receiver * nics) for sender in senders]
+              topology: Graph, wires: Sequence[int] | None = None) -> Prediction:
+    """The gap of each of ``senders`` that send to ``receiver`` at once, by the NICs that have the
+    addresses ``wires`` (None: a node's number). It is ``gap``, the gap of one alone, unless a stage
+    that all senders share needs longer for one message of each."""
+    wires = wires or range(len(topology.places))
+    ways = [_way(topology, wires[sender], wires[receiver]) for sender in senders
+            if wires[sender] != wires[receiver]]
     best = Prediction(gap, OWN)
     for one in found:
         if one.port is not None:

@@ -6,7 +6,7 @@ from fractions import Fraction
 from ...layouts.trace import TICKS, Activity, Block, Event, Kind
 from .spans import Span
 
-__all__ = ["mean_own", "departures", "true_gap", "window"]
+__all__ = ["mean_own", "departures", "leaving", "true_gap", "window"]
 
 
 def mean_own(found: Iterable[Span], activity: Activity, node: int,
@@ -24,6 +24,13 @@ def departures(events: Iterable[Event], node: int, numbers: Iterable[int]) -> li
     return [event.cycle * TICKS for event in events
             if event.block == Block.SEND_LINK and event.kind == Kind.BEGIN
             and event.node == node and event.number in wanted]
+
+
+def leaving(events: Iterable[Event], node: int, sends: Sequence[Span]) -> list[int]:
+    """Ticks at which the messages of ``sends``, of ``node``, began to leave. Messages between CPUs
+    of a node, of which nothing leaves on a link, leave with the last store of their sends."""
+    return departures(events, node, [span.number for span in sends]) or [
+        span.end for span in sends]
 
 
 def true_gap(times: Sequence[int]) -> Fraction:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...layouts.description import Description
+from ...layouts.doors import LAYERS
 from ..defaults import LAYER as DEFAULT_LAYER
 from ..descriptions import load
 from ..errors import UserError
@@ -65,7 +66,8 @@ class Question:
         if not traced(layer):
             raise UserError(f"--layer {layer}: whatif takes {', '.join(traced_layers())}")
         description = load.for_layer(load.load(nic, overrides, NODES), layer)
-        one_nic(description, NAME)
+        if LAYERS.get(layer).processes is None:
+            one_nic(description, NAME)
         found = list(changed(description, layer, matter(description, layer, patterns)))
         changes = tuple(one for one in found if isinstance(one, Change))
         refused = tuple(one for one in found if isinstance(one, Refused))

@@ -6,6 +6,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from ...layouts.description import Description
+from ...layouts.doors import LAYERS
 from ..descriptions import load
 from ..errors import UserError
 from ..results import document as files
@@ -29,7 +30,8 @@ def described(nic: str, overrides: Sequence[str], layer: str) -> Description:
     """
     found = _of_result(nic, overrides) if _is_result(nic) else load.for_layer(
         load.load(nic, overrides, NODES), layer)
-    one_nic(found, "why")
+    if LAYERS.get(layer).processes is None:
+        one_nic(found, "why")
     return found
 
 

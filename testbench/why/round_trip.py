@@ -135,6 +135,9 @@ def _by_requests(layer: str) -> bool:
 
 async def in_simulator(lab: Any, layer: str) -> dict[str, Any]:
     """The round trips' part of an observation."""
+    from ..benches.common.processes import as_counted
+
+    lab = as_counted(lab, layer)
     few, _ = await _rounds(lab, layer, FEW)
     many, raw = await _rounds(lab, layer, MANY)
     design = lab.description.design
@@ -154,6 +157,7 @@ class _Kept:
     def __init__(self, lab: Any) -> None:
         self._lab = lab
         self.description = lab.description
+        self.parties = lab.parties
         self.last: Any = None
 
     async def run(self, programs: Any, **more: Any) -> Any:

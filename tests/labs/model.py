@@ -23,6 +23,10 @@ class ModelLab:
         self.description = description
         self.account = Account()
 
+    @property
+    def parties(self) -> int:
+        return self.description.fabric.nodes
+
     def progress(self, what: str, done: int, total: int) -> None:
         pass
 

@@ -14,7 +14,8 @@ class Machine:
     """All times in cycles: a request costs ``send`` to issue and ``handle`` at the receiver, its
     reply ``reply`` and ``finish``; the link takes ``service`` a packet, then ``flight``; the check
     that ends each request takes ``poll``, and a spinning CPU looks every ``period``. With ``room``
-    requests under way, one more is kept by the layer, in ``keep`` cycles."""
+    requests under way, one more is kept by the layer, in ``keep`` cycles. Without ``wire`` the
+    nodes are CPUs of one, whose messages are no packets: they have no events."""
 
     send: int = 20
     handle: int = 14
@@ -27,6 +28,7 @@ class Machine:
     window: int = 75
     room: int = 75
     keep: int = 16
+    wire: bool = True
     marks: list[Mark] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)
 
@@ -38,6 +40,8 @@ class Machine:
         self._mark(end, node, activity, Kind.END, number)
 
     def _ship(self, at: int, node: int, free: list[int], number: int) -> int:
+        if not self.wire:
+            return at + self.flight
         begin = max(at, free[node])
         free[node] = begin + self.service
         landed = begin + self.flight

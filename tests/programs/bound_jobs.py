@@ -13,6 +13,7 @@ class Set:
 
     def __init__(self, lab: Lab, settings: dict[str, Any]) -> None:
         self.description = lab.description
+        self.parties = lab.parties
         self._lab, self._settings = lab, settings
 
     async def run(self, programs: Any, **options: Any) -> Any:

@@ -15,6 +15,7 @@ class _With:
 
     def __init__(self, lab: Any, settings: dict[str, Any]) -> None:
         self.description = apply_settings(lab.description, settings)
+        self.parties = lab.parties
         self._lab, self._settings = lab, settings
 
     async def run(self, programs: Any, *, settings: Any = None, **options: Any) -> Any:

@@ -40,7 +40,7 @@ async def streams(lab: Lab) -> list[dict[str, Any]]:
     found = []
     for drop in (0.0, 0.1):
         for trace in (False, True):
-            run = await lab.run(programs(2, {0: _side(True), 1: _side(False)}), trace=trace,
+            run = await lab.run(programs(lab, {0: _side(True), 1: _side(False)}), trace=trace,
                                 settings={"faults.drop": drop, "via.retry_timeout": 3000},
                                 limit=4_000_000)
             engine = {one: count for one, count in run.again.items() if one.layer == "VI engine"}

@@ -98,7 +98,7 @@ class Bare(Benchmark):
             await node.port.flush()
 
         tell("without the layer", 0, 2)
-        run = await lab.run(programs(lab.description.fabric.nodes, {0: requester, 1: replier}),
+        run = await lab.run(programs(lab, {0: requester, 1: replier}),
                             trace=False)
         tell("with the layer", 1, 2)
         return {"bare": [ticks_between(*trip) for trip in run.results[0]],

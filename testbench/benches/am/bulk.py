@@ -135,7 +135,7 @@ async def _measure_single(lab: Any, kind: str, chosen: Sequence[int]
         await close_to(side, [1])
         return times
 
-    run = await lab.run(programs(lab.description.fabric.nodes, {
+    run = await lab.run(programs(lab, {
         0: requester, 1: server(lambda node: AmEndpoint(node, Exchange()))}))
     return {"ticks": [stop[0] - start[0] for start, stop in run.results[0]],
             "between": [(start[0], stop[0]) for start, stop in run.results[0]],

@@ -145,7 +145,7 @@ async def _both_send(lab: Any, size: int, count: int) -> dict[str, Any]:
             await side.am.request(node.address_on(one), START)
         await side.close()
 
-    run = await lab.run(programs(lab.description.fabric.nodes, {0: program, 1: program, 2: third}))
+    run = await lab.run(programs(lab, {0: program, 1: program, 2: third}))
     begin = min(start[0] for start, _ in run.results[:2])
     return {"ticks": max(stop[0] for _, stop in run.results[:2]) - begin, "count": count}
 
@@ -164,7 +164,7 @@ async def _one_does_both(lab: Any, size: int, count: int) -> dict[str, Any]:
         await close_to(side, [1])
         return start, stop
 
-    run = await lab.run(programs(lab.description.fabric.nodes, {
+    run = await lab.run(programs(lab, {
         0: program, 1: server(lambda node: AmEndpoint(node, Sides()))}))
     start, stop = run.results[0]
     return {"ticks": stop[0] - start[0], "count": count}

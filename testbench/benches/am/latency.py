@@ -38,5 +38,5 @@ class AmLatency(Latency):
                 await side.send(0)
             await side.close()
 
-        run = await lab.run(programs(lab.description.fabric.nodes, {0: client, 1: server}))
+        run = await lab.run(programs(lab, {0: client, 1: server}))
         return {"trips": [ticks_between(*pair) for pair in run.results[0]]}

@@ -107,8 +107,7 @@ async def measure_curve(lab: Any, layer: str, count: int, delay: int, words: int
         return found
 
     make = on(layer)
-    run = await lab.run(programs(lab.description.fabric.nodes,
-                                 {0: requester, 1: server(make)}), trace=True)
+    run = await lab.run(programs(lab, {0: requester, 1: server(make)}), trace=True)
     return {**run.results[0].plain(), "marks": run.marks, "events": run.events}
 
 
@@ -124,8 +123,7 @@ async def measure_trips(lab: Any, layer: str, words: int = 1, peer: int = 1, cou
         return found
 
     make = on(layer)
-    run = await lab.run(programs(lab.description.fabric.nodes,
-                                 {0: requester, peer: server(make)}), trace=True)
+    run = await lab.run(programs(lab, {0: requester, peer: server(make)}), trace=True)
     trips = run.results[0]
     return {"trips": [ticks_between(start, stop) for start, stop in trips],
             "begin": trips[0][0][0], "end": trips[-1][1][0], "marks": run.marks,

@@ -28,6 +28,7 @@ from ..common.gap_report import (
     share_table,
 )
 from ..common.headline import Headline, Series
+from ..common.one_nic import nic_0
 from ..common.streams import common, measure_counts, services_of, starving, stream_truth
 from ..fields import Outcome, figure, setting
 
@@ -83,7 +84,7 @@ class ManyToOne(Benchmark):
         services = services_of(raw[fewest], 1, RECEIVER, description.design)
         graph = graph_of(description)
         predicted = {count: from_many(services, one, RECEIVER, range(1, count + 1), graph,
-                                      description.node.nics)
+                                      nic_0(description))
                      for count in gaps}
         checks = [check(f"the gap at {count} senders follows the prediction",
                         abs(gaps[count] - predicted[count].gap) <= predicted[count].gap / 10,

@@ -176,8 +176,7 @@ async def _requests(lab: Any, layer: str, count: int, delay: int) -> dict[str, A
         await close_to(side, [1])
         return found
 
-    run = await lab.run(programs(lab.description.fabric.nodes,
-                                 {0: requester, 1: server(on(layer))}), trace=True)
+    run = await lab.run(programs(lab, {0: requester, 1: server(on(layer))}), trace=True)
     return {**run.results[0].plain(), "marks": run.marks}
 
 
@@ -190,7 +189,7 @@ async def _stores(lab: Any, count: int, size: int) -> dict[str, Any]:
         await close_to(side, [1])
         return found
 
-    run = await lab.run(programs(lab.description.fabric.nodes, {
+    run = await lab.run(programs(lab, {
         0: requester, 1: server(lambda node: AmEndpoint(node, Exchange()))}))
     return run.results[0].plain()
 

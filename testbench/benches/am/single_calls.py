@@ -56,7 +56,7 @@ async def measure_calls(lab: Any, words: int, repeats: int
         await side.close()
         return side.times
 
-    run = await lab.run(programs(lab.description.fabric.nodes, {0: caller, 1: replier}),
+    run = await lab.run(programs(lab, {0: caller, 1: replier}),
                         trace=True)
     called, replied = run.results[0], run.results[1]
     first = called[0][0][0]
@@ -79,8 +79,7 @@ async def measure_polls(lab: Any, layer: str, repeats: int) -> dict[str, Any]:
         await close_to(side, [1])
         return start, stop
 
-    run = await lab.run(programs(lab.description.fabric.nodes,
-                                 {0: poller, 1: server(on(layer))}), trace=True)
+    run = await lab.run(programs(lab, {0: poller, 1: server(on(layer))}), trace=True)
     start, stop = run.results[0]
     return {"ticks": ticks_between(start, stop), "count": repeats, "begin": start[0],
             "end": stop[0], "marks": run.marks}
@@ -111,7 +110,7 @@ async def measure_finding(lab: Any, count: int, apart: int) -> dict[str, Any]:
         await side.close()
         return start, stop, handled
 
-    run = await lab.run(programs(lab.description.fabric.nodes, {0: sender, 1: finder}), trace=True)
+    run = await lab.run(programs(lab, {0: sender, 1: finder}), trace=True)
     start, stop, handled = run.results[1]
     return {"ticks": ticks_between(start, stop), "handled": handled, "begin": start[0],
             "end": stop[0], "marks": run.marks}

@@ -6,6 +6,8 @@ In the order in which to read:
   of requests over any layer whose requests have replies
 - :mod:`.one_nic`: Benchmarks on nodes with several NICs: a lab whose programs, and whose events,
   are of one NIC of each node
+- :mod:`.processes`: Benchmarks over layers of which each CPU can have a process: a lab whose
+  programs, marks and results are one a process
 - :mod:`.transfers`: Bulk transfers as streams of issues: store, store_async and get between two
   nodes
 - :mod:`.gap_bound`: The block that bounds the gap, in results: its fields, its sentence, its table

@@ -14,7 +14,7 @@ from ...truth.breakdown import lives, mean_life, request_stages
 from ...truth.budget import Budget, budget, ending_check, put_off, sends, usual
 from ...truth.exchange import Exchange, Legs, crossings, exchanges, mean_legs
 from ...truth.spans import Span, moves, spans
-from ...truth.steady import departures, mean_own, true_gap, window
+from ...truth.steady import leaving, mean_own, true_gap, window
 
 __all__ = ["LogpTruth", "TracedStream", "life_of", "traced_trips"]
 
@@ -76,7 +76,7 @@ class TracedStream:
     @cached_property
     def departures(self) -> list[int]:
         """The times at which the requests of the stream left."""
-        return departures(self.run["events"], SENDER, [span.number for span in self.stream])
+        return leaving(self.run["events"], SENDER, self.stream)
 
     @cached_property
     def alone(self) -> int:

@@ -6,9 +6,16 @@ from dataclasses import replace
 from typing import Any
 
 from ....host.port.node import Program
+from ....layouts.description import Description
 from ....layouts.trace import OF_NODES, OF_SWITCHES, Event
 
-__all__ = ["OneNic"]
+__all__ = ["OneNic", "nic_0"]
+
+
+def nic_0(description: Description) -> list[int]:
+    """The wire address of NIC 0 of each node."""
+    nics = description.node.nics
+    return list(range(0, description.fabric.nodes * nics, nics))
 
 
 class OneNic:

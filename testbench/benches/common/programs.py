@@ -132,8 +132,9 @@ def server(make: Make, requesters: int = 1) -> Callable[[Node], Coroutine[Any, A
     return program
 
 
-def programs(nodes: int, chosen: Mapping[int, Program | Sequence[Program | None]]
+def programs(lab: Any, chosen: Mapping[int, Program | Sequence[Program | None]]
              ) -> list[Program | Sequence[Program | None] | None]:
-    """The programs of each node; None for nodes without one in ``chosen``."""
-    return [chosen.get(number) for number in range(nodes)]
+    """The programs of each node, or process, that ``lab`` counts; None for those without one in
+    ``chosen``."""
+    return [chosen.get(number) for number in range(lab.parties)]
 

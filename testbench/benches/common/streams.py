@@ -16,7 +16,7 @@ from ...truth.bound import bound, shares
 from ...truth.budget import sends
 from ...truth.service import Service, service_times
 from ...truth.spans import Span, moves, spans
-from ...truth.steady import departures, mean_own, true_gap, window
+from ...truth.steady import leaving, mean_own, true_gap, window
 from .gap_bound import GapBound, bound_of
 from .programs import close_to, on, open_to, programs, requests_to, server, stream_of
 
@@ -62,7 +62,7 @@ async def measure_streams(lab: Any, layer: str, ways: Mapping[int, Sequence[int]
     chosen: dict[int, Any] = {sender: requester(receivers) for sender, receivers in ways.items()}
     for receiver in {one for receivers in ways.values() for one in receivers}:
         chosen[receiver] = server(make, sum(receiver in receivers for receivers in ways.values()))
-    run = await lab.run(programs(lab.description.fabric.nodes, chosen), trace=True)
+    run = await lab.run(programs(lab, chosen), trace=True)
     return {"streams": {sender: run.results[sender].plain() for sender in ways},
             "marks": run.marks, "events": run.events}
 
@@ -89,7 +89,7 @@ def _departures(raw: Mapping[str, Any], marks: Sequence[Span], sender: int) -> l
     stream = raw["streams"][sender]
     mine = [span for span in sends(marks, sender) if span.begin >= stream["begin"]]
     mine = mine[:len(stream["issued"])]
-    return departures(raw["events"], sender, [span.number for span in mine])
+    return leaving(raw["events"], sender, mine)
 
 
 def stream_truth(raw: Mapping[str, Any], sender: int, receiver: int, design: NicDesign

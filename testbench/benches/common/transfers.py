@@ -86,7 +86,7 @@ async def measure_transfers(lab: Any, kind: str, size: int, count: int, delay: i
         return found
 
     exchange = Exchange(size)
-    run = await lab.run(programs(lab.description.fabric.nodes, {
+    run = await lab.run(programs(lab, {
         0: requester, 1: server(lambda node: AmEndpoint(node, exchange))}),
                         trace=trace)
     return {**run.results[0].plain(), "kind": kind, "size": size, "marks": run.marks,

@@ -71,9 +71,12 @@ class Alltoall(Benchmark):
     Results = AlltoallResults
 
     def parameters(self, description: Description) -> AlltoallParameters:
+        """Those of as many parties as there are nodes."""
+        return self.usual(description, description.fabric.nodes)
+
+    def usual(self, description: Description, parties: int) -> AlltoallParameters:
         """2 to N nodes; 192 KB from each, so that windows fill."""
-        return AlltoallParameters(levels(description.fabric.nodes)[1:], sizes_of(description),
-                                  BUDGET)
+        return AlltoallParameters(levels(parties)[1:], sizes_of(description), BUDGET)
 
     async def measure(self, lab: Any, layer: str, parameters: AlltoallParameters, tell: Tell
                       ) -> dict[str, Any]:

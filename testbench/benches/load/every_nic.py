@@ -84,7 +84,7 @@ async def measure_nics(lab: Any, layer: str, size: int, count: int, nics: int) -
                        for nic, one in zip(mine, times, strict=True)}
 
     each = [program] * users + [None] * (cpus - users)
-    run = await lab.run(programs(description.fabric.nodes, {SOURCE: each, SINK: each}), trace=True)
+    run = await lab.run(programs(lab, {SOURCE: each, SINK: each}), trace=True)
     begins: dict[int, int] = {}
     arrived: dict[Flow, list[int]] = {}
     for cpu in range(users):

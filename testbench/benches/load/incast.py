@@ -21,6 +21,9 @@ from ...wording import counted
 from ..benchmark import Benchmark, Tell
 from ..common.bulk_report import size_text
 from ..common.headline import Headline, Series
+from ..common.one_nic import nic_0
+from ..common.processes import Processes
+from ..common.processes import wires as wires_of
 from ..common.streams import starving
 from ..fields import Outcome, figure, setting
 from ..latency import carried
@@ -99,6 +102,12 @@ def _bounds(by_senders: Sequence[tuple[str, IncastCell]]) -> str:
                      f"{senders} from {OWN} stages" for senders, found in by_senders)
 
 
+def _alike(places: Sequence[tuple[int, int]], senders: int) -> bool:
+    """Whether processes 1 to ``senders`` all are on the node of the receiver, or none is: else one
+    of them does not tell what the others need."""
+    return len({node == places[RECEIVER][0] for node, _ in places[1:senders + 1]}) <= 1
+
+
 class Incast(Benchmark):
     """Many nodes send to one."""
 
@@ -106,12 +115,15 @@ class Incast(Benchmark):
     Results = IncastResults
 
     def parameters(self, description: Description) -> IncastParameters:
+        """Those of as many parties as there are nodes."""
+        return self.usual(description, description.fabric.nodes)
+
+    def usual(self, description: Description, parties: int) -> IncastParameters:
         """1 to N - 1 senders of 64 KB each, without loss, and with one of 1,000 and of 100 packets
         lost (or with the faults that the description has). Layers that send nothing again stand no
         loss."""
         faults = [0.0] if loses(description) else [0.0, *LOSSES]
-        return IncastParameters(levels(description.fabric.nodes - 1), sizes_of(description), BUDGET,
-                          faults)
+        return IncastParameters(levels(parties - 1), sizes_of(description), BUDGET, faults)
 
     async def measure(self, lab: Any, layer: str, parameters: IncastParameters, tell: Tell
                       ) -> dict[str, Any]:
@@ -132,7 +144,7 @@ class Incast(Benchmark):
             runs[size, loss, senders] = await measure_traffic(
                 lab, layer, exchange, trace=senders == fewest and not loss,
                 settings={"faults.drop": loss} if loss else None)
-        return {"runs": runs}
+        return {"runs": runs, **({"places": lab.places} if isinstance(lab, Processes) else {})}
 
     def evaluate(self, raw: Any, description: Description, parameters: IncastParameters) -> Outcome:
         """Figures of each run; without loss beside the prediction."""
@@ -141,6 +153,7 @@ class Incast(Benchmark):
         points: dict[str, Any] = {}
         checks: list[dict[str, Any]] = []
         graph = graph_of(description)
+        wires = wires_of(raw["places"], description) if "places" in raw else nic_0(description)
         services = {size: (_services(run, RECEIVER, description.design), together(run).gap)
                     for (size, _, _), run in raw["runs"].items() if "events" in run}
         for (size, loss, senders), run in raw["runs"].items():
@@ -148,10 +161,9 @@ class Incast(Benchmark):
             found = IncastCell(**vars(cell(run, size, shared)))
             if "events" in run:
                 truth[str(size)] = {"services": plain_services(services[size][0])}
-            if not loss and not loses(description):
+            if not loss and not loses(description) and _alike(raw.get("places", ()), senders):
                 served, gap = services[size]
-                made = from_many(served, gap, RECEIVER, range(1, senders + 1), graph,
-                                 description.node.nics)
+                made = from_many(served, gap, RECEIVER, range(1, senders + 1), graph, wires)
                 found = replace(found, predicted=number(size * senders * TICKS / made.gap),
                                 stage=made.stage)
                 name = f"{senders} senders of {size} bytes"

@@ -34,7 +34,7 @@ class Times:
 
     def __init__(self, side: Endpoint) -> None:
         node, exchange = side.node, side.exchange
-        me = node.home
+        me = side.number
         self.sent: dict[Flow, list[Stamp]] = {
             (me, peer, stream): [] for peer in exchange.to(me)
             for stream in range(exchange.streams)}
@@ -58,7 +58,7 @@ async def take_part(side: Endpoint, begin: Meeting, end: Meeting) -> Stamp:
     await begin.wait(side)
     began = stamp(node)
     for _ in range(exchange.count):
-        for peer in exchange.to(node.home):
+        for peer in exchange.to(side.number):
             for stream in range(exchange.streams):
                 await side.send(peer, stream)
     await side.finish()
@@ -85,7 +85,7 @@ async def measure_traffic(lab: Any, layer: str, plan: Exchange, *, trace: bool =
         times = Times(side)
         return await take_part(side, begin, end), times.sent, times.arrived
 
-    run = await lab.run(programs(lab.description.fabric.nodes, dict.fromkeys(nodes, program)),
+    run = await lab.run(programs(lab, dict.fromkeys(nodes, program)),
                         trace=trace, settings=settings)
 
     def ticks(which: int) -> dict[Flow, list[int]]:

@@ -133,6 +133,6 @@ async def measure_access(lab: Any, access: Access, count: int) -> list[int]:
 
     cpus = description.node.cpus
     node = [program] * access.cpus + [None] * (cpus - access.cpus)
-    run = await lab.run(programs(description.fabric.nodes, {0: node}))
+    run = await lab.run(programs(lab, {0: node}))
     stamps = run.results[0][0]
     return [ticks_between(*pair) for pair in zip(stamps[::2], stamps[1::2], strict=True)]

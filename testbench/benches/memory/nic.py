@@ -30,7 +30,7 @@ async def measure_pio(lab: Any) -> dict[str, list[int]]:
         await port.flush()
         return found
 
-    run = await lab.run(programs(lab.description.fabric.nodes, {0: program}))
+    run = await lab.run(programs(lab, {0: program}))
     return {name: [ticks_between(*pair) for pair in zip(stamps, stamps[1:], strict=False)]
             for name, stamps in run.results[0].items()}
 
@@ -51,7 +51,7 @@ async def measure_dma(lab: Any, size: int) -> Fraction | None:
         await gam.enable()
         await gam.disable()
 
-    run = await lab.run(programs(lab.description.fabric.nodes, {0: sender, 1: receiver}),
+    run = await lab.run(programs(lab, {0: sender, 1: receiver}),
                         trace=True)
     begun, longest = {}, 0
     for cycle, node, block, kind, number, arg in run.events:

@@ -29,8 +29,7 @@ async def _run(lab: Any, cpus: int, program: Callable[[Node], Coroutine[Any, Any
                ) -> list[Any]:
     """Results of ``program`` on the first ``cpus`` CPUs of node 0."""
     there = lab.description.node.cpus
-    run = await lab.run(programs(lab.description.fabric.nodes,
-                                 {0: [program] * cpus + [None] * (there - cpus)}))
+    run = await lab.run(programs(lab, {0: [program] * cpus + [None] * (there - cpus)}))
     return run.results[0][:cpus]
 
 

@@ -187,7 +187,7 @@ async def _stream(lab: Any, size: int, count: int) -> dict[str, Any]:
             await (comm.Recv(None, 1, 1) if comm.rank == 0 else comm.Send(None, 0, 1))
             return start, stamp(node), dict(node.port.paths() - before)
 
-    run = await lab.run(programs(lab.description.fabric.nodes, {0: program, 1: program}))
+    run = await lab.run(programs(lab, {0: program, 1: program}))
     return {"count": count, "ticks": ticks_between(*run.results[0][:2]), "ranks": [
         {"begin": start[0], "end": stop[0], "charged": charged, "spans": run.marks}
         for start, stop, charged in run.results[:2]]}

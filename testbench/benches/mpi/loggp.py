@@ -94,7 +94,7 @@ async def _stream(lab: Any) -> list[int]:
                     times.append(stamp(node))
             return times
 
-    run = await lab.run(programs(lab.description.fabric.nodes, {0: program, 1: program}))
+    run = await lab.run(programs(lab, {0: program, 1: program}))
     begin, *sent = run.results[0]
     return [time[0] - begin[0] for time in sent]
 

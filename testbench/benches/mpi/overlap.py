@@ -147,6 +147,6 @@ async def _measure_once(lab: Any, size: int, way: str, compute: int) -> int:
                 found = start, stamp(node)
             return found
 
-    run = await lab.run(programs(lab.description.fabric.nodes, {0: program, 1: program}),
+    run = await lab.run(programs(lab, {0: program, 1: program}),
                         settings={"mpi.rendezvous": way})
     return ticks_between(*run.results[0])

@@ -131,8 +131,7 @@ async def measure_plan(lab: Any, plan: Plan) -> dict[str, Any]:
                 await side.server()
             return None
 
-    run = await lab.run(programs(lab.description.fabric.nodes,
-                                 dict.fromkeys(range(plan.ranks), program)),
+    run = await lab.run(programs(lab, dict.fromkeys(range(plan.ranks), program)),
                         settings=plan.settings)
     times, charged = run.results[0]
     return {"trips": [ticks_between(*pair) for pair in times], "begin": times[0][0][0],

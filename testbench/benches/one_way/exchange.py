@@ -45,7 +45,7 @@ async def measure_trips(lab: Any, size: int, count: int, warm: int, *, layer: st
         await side.close()
         return times[warm:]
 
-    run = await lab.run(programs(lab.description.fabric.nodes, {0: client, 1: server}), trace=trace)
+    run = await lab.run(programs(lab, {0: client, 1: server}), trace=trace)
     times = run.results[0]
     found = {"trips": [ticks_between(start, end) for start, _, end in times],
              "stops": [end[0] for *_, end in times], "spans": run.marks}
@@ -84,5 +84,5 @@ async def measure_stream(lab: Any, size: int, count: int, *, layer: str, trace: 
             await side.answer(0)
         await side.close()
 
-    run = await lab.run(programs(lab.description.fabric.nodes, {0: source, 1: sink}), trace=trace)
+    run = await lab.run(programs(lab, {0: source, 1: sink}), trace=trace)
     return {**run.results[0].plain(), "marks": run.marks, "events": run.events}

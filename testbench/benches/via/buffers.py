@@ -145,7 +145,7 @@ async def _measure_registering(lab: Any, pages: Sequence[int]) -> dict[int, dict
             times.append([*readings, stamp(node)])
         return times
 
-    run = await lab.run(programs(lab.description.fabric.nodes, {0: program}))
+    run = await lab.run(programs(lab, {0: program}))
     return {count: {"register": ticks_between(*times[:2]), "deregister": ticks_between(*times[1:])}
             for count, times in zip(pages, run.results[0], strict=True)}
 

@@ -81,7 +81,7 @@ async def measure_counting(lab: Any, size: int, count: int, apart: int) -> dict[
         async def sender(node: Node, messages: int = messages) -> None:
             await Sender(node).run(size, messages, apart)
 
-        run = await lab.run(programs(lab.description.fabric.nodes, {0: sender, 1: counter}),
+        run = await lab.run(programs(lab, {0: sender, 1: counter}),
                             trace=True)
         one = run.results[1]
         found[name] = {"count": one["count"], "messages": one["messages"],

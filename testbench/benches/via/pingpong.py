@@ -142,7 +142,7 @@ class Side(Session):
 
 async def measure_plan(lab: Any, plan: Plan) -> dict[str, Any]:
     """The ping-pong between nodes 0 and 1, traced."""
-    run = await lab.run(programs(lab.description.fabric.nodes, {
+    run = await lab.run(programs(lab, {
         0: lambda node: Side(node, plan).client(), 1: lambda node: Side(node, plan).server()}),
         settings=plan.settings, trace=True)
     times = run.results[0]

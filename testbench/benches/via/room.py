@@ -25,7 +25,7 @@ async def fitting(lab: Any, levels: Iterable[int], what: str = "VIs") -> list[in
         await party.open()
         return party.sound("VipQueryNic", await party.vipl.VipQueryNic(party.nic)).max_vis
 
-    run = await lab.run(programs(description.fabric.nodes, {0: program}))
+    run = await lab.run(programs(lab, {0: program}))
     room = run.results[0]
     out = [count for count in wanted if count > room]
     if out:

@@ -79,5 +79,5 @@ async def measure_stream(lab: Any, size: int, count: int, delay: int = 0) -> dic
     async def sink(node: Node) -> None:
         await Sink(node).run(size, count)
 
-    run = await lab.run(programs(lab.description.fabric.nodes, {0: source, 1: sink}), trace=True)
+    run = await lab.run(programs(lab, {0: source, 1: sink}), trace=True)
     return {**run.results[0].plain(), "size": size, "marks": run.marks, "events": run.events}

@@ -60,6 +60,7 @@ class _Firmware:
     """A lab whose firmware has room for 62 VIs."""
 
     description = descriptions.for_layer(descriptions.load(overrides=[PROCESSOR], nodes=2), "via")
+    parties = 2
 
     def __init__(self):
         self.said = []

@@ -217,8 +217,7 @@ async def measure_exchanges(lab: Any, plans: Sequence[Plan],
                 return start, stop, calls, mpi.calls.sent.total() - sent, rank.sound()
 
         placement, description = first.placement, lab.description
-        run = await lab.run(programs(description.fabric.nodes,
-                                     placement.programs(program, description.node.cpus)))
+        run = await lab.run(programs(lab, placement.programs(program, description.node.cpus)))
         results = placement.by_rank(run.results)
         found = [results[rank] for rank in placement.ranks]
         return {"begin": [start[0] for start, *_ in found],
