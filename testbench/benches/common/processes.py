@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ....host.port.node import Node, Program
+from ....host.port.node import Program
 from ....layouts.description import Description
 from ....layouts.doors import LAYERS
 from ....layouts.trace import OF_NODES, OF_SWITCHES, Event
@@ -15,10 +15,6 @@ __all__ = ["Processes", "as_counted", "in_words", "wires"]
 
 Place = tuple[int, int]
 """A node and a CPU."""
-
-
-async def _absent(node: Node) -> None:
-    """The program of a process that takes no part: those behind it keep their numbers."""
 
 
 def wires(places: Sequence[Place], description: Description) -> list[int]:
@@ -59,12 +55,20 @@ class Processes:
         return len(self.places)
 
     async def run(self, programs: Sequence[Program | None], **options: Any) -> Any:
-        """As :meth:`~nicbed.testbench.lab.Lab.run`, of programs by process."""
+        """As :meth:`~nicbed.testbench.lab.Lab.run`, of programs by process. Layers number those
+        that run, so that those that do not are the last.
+
+        Raises
+        ------
+        ValueError
+            One is missing before others.
+        """
         nodes, cpus = self.description.fabric.nodes, self.description.node.cpus
-        last = max(number for number, program in enumerate(programs) if program is not None)
+        if None in programs and any(programs[programs.index(None):]):
+            raise ValueError("give the first processes a program each")
         each: list[list[Program | None]] = [[None] * cpus for _ in range(nodes)]
-        for (node, cpu), program in zip(self.places, programs[:last + 1], strict=False):
-            each[node][cpu] = program or _absent
+        for (node, cpu), program in zip(self.places, programs, strict=True):
+            each[node][cpu] = program
         run = await self._lab.run([entry if any(entry) else None for entry in each], **options)
         return replace(
             run,
