@@ -14,6 +14,7 @@ class _Parts(TypedDict, total=False):
     layers of which many nodes can send at once; the others for the layer of that name."""
 
     am: str
+    am2: str
     via: str
     mpi: str
     rpc: str
@@ -23,7 +24,8 @@ class _Parts(TypedDict, total=False):
 
 def _bench(name: str, nodes: int, title: str, **given: Unpack[_Parts]) -> Variants:
     crowds, one_way = given.get("crowds", ""), given.get("one_way", "")
-    found = {"am": given.get("am", crowds), "via": given.get("via", crowds), "gm": crowds,
+    found = {"am": given.get("am", crowds), "am2": given.get("am2", crowds),
+             "via": given.get("via", crowds), "gm": crowds,
              "fm": crowds, "raw": crowds, "mpi": given.get("mpi", ""), "rpc": given.get("rpc", ""),
              **({layer: one_way for layer in ONE_WAY} if one_way else {})}
     parts = {"crowds": crowds, "one_way": one_way}
@@ -39,7 +41,7 @@ OVERHEAD = _bench(
     "overhead", 2, "cost of requests and replies, of an empty poll, of a poll that finds",
     am="am.overhead:Overhead")
 LOGP = _bench("logp", 2, "the LogP signature: o_s, o_r, g, L, RTT beside the truth",
-              am="am.logp:AmLogp", via="via.logp:ViaLogp",
+              am="am.logp:AmLogp", am2="am.logp:AmLogp", via="via.logp:ViaLogp",
               one_way="one_way.logp:OneWayLogp", rpc="rpc.logp:RpcLogp")
 PRTT = _bench("prtt", 2, "o_s, g and G the LogGP way, as a cross-check", am="am.prtt:Prtt")
 BULK = _bench("bulk", 2, "store, store_async and get over sizes: bandwidth, r_inf, n_1/2, g(n), G",
@@ -61,14 +63,16 @@ ALLTOALL = _bench("alltoall", 4, "every node sends to every other: what each get
 NICS = _bench("nics", 2, "bandwidth by number of NICs: one node sends to another over all at once",
               crowds="load.nics:Nics")
 LATENCY = _bench("latency", 2, "half the round trip of equal messages over sizes",
-                 am="am.latency:AmLatency", via="via.latency:ViaLatency",
+                 am="am.latency:AmLatency", am2="latency:Latency",
+                 via="via.latency:ViaLatency",
                  one_way="latency:Latency", mpi="mpi.latency:MpiLatency")
 MEMORY = _bench(
     "memory", 2, "a node's memory: accesses by where the line is, copies, CAS and locks",
     am="memory.memory:Memory")
 BANDWIDTH = _bench(
     "bandwidth", 2, "messages back to back over sizes, until the last is acknowledged",
-    am="am.bandwidth:AmBandwidth", via="via.bandwidth:ViaBandwidth",
+    am="am.bandwidth:AmBandwidth", am2="bandwidth:Bandwidth",
+    via="via.bandwidth:ViaBandwidth",
     one_way="bandwidth:Bandwidth", mpi="mpi.bandwidth:MpiBandwidth")
 BUFFERS = _bench("buffers", 2, "latency with fresh pages for every message; registering memory",
                  via="via.buffers:ViaBuffers", mpi="mpi.buffers:MpiBuffers")

@@ -199,7 +199,7 @@ def _activities(marks: Iterable[Mark]) -> list[Slice]:
     return [Slice(Track((f"node {span.node}", f"CPU {span.cpu}")), span.begin, span.end,
                   Activity(span.activity).name.lower().replace("_", " "),
                   Activity(span.activity).name, span.number if _is_message(span.activity) else 0)
-            for span in spans(mark for mark in marks if mark.kind <= Kind.END)]
+            for span in spans((mark for mark in marks if mark.kind <= Kind.END), steps=True)]
 
 
 def _is_message(activity: int) -> bool:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from ...layouts.trace import TICKS, Activity, Event
-from .spans import Span
+from .spans import Span, polls_in
 
 __all__ = ["Budget", "budget", "ending_check", "put_off", "sends", "usual"]
 
@@ -71,15 +71,16 @@ def budget(found: Sequence[Span], node: int, first: int, last: int) -> Budget:
 def ending_check(found: Sequence[Span], node: int, numbers: Container[int] | None = None
                  ) -> Fraction:
     """Ticks of the check that ends each of the requests ``numbers`` (default: all) of ``node``: an
-    empty poll with the request's own number. The result is the median, which is the check of a slot
-    in the cache while no reply is back. A request that finds a message also ends with such a check,
-    but of the next slot and without a number. If none of ``numbers`` has one, the result is the
-    cheapest check of the node."""
-    every = [span for span in found if span.activity == Activity.EMPTY_POLL
+    empty poll with the request's own number, or one in its course. The result is the median, which
+    is the check of a slot in the cache while no reply is back. A request that finds a message also
+    ends with such a check, but of the next slot and without a number. If none of ``numbers`` has
+    one, the result is the cheapest check of the node."""
+    every = [(span.number, span.own) for span in found if span.activity == Activity.EMPTY_POLL
              and span.node == node and span.number]
-    own = sorted(span.own for span in every if numbers is None or span.number in numbers)
+    every += [(request.number, poll.own) for request, poll in polls_in(found, node)]
+    own = sorted(ticks for number, ticks in every if numbers is None or number in numbers)
     if not own:
-        return Fraction(min((span.own for span in every), default=0))
+        return Fraction(min((ticks for _, ticks in every), default=0))
     return Fraction(own[len(own) // 2])
 
 

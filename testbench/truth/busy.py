@@ -7,7 +7,7 @@ from fractions import Fraction
 from ...layouts.doors import NicDesign
 from ...layouts.doors.trace_block import numbered
 from ...layouts.trace import TICKS, Activity, Block, Event, Kind
-from .spans import Span
+from .spans import Span, polls_in
 
 __all__ = ["Services", "cpu", "services", "union"]
 
@@ -86,13 +86,15 @@ def cpu(found: Sequence[Span], node: int, start: int, stop: int) -> Fraction:
     # The check that ends each request is work; a spin of a waiting program takes longer.
     checks = max((span.own for span in mine if span.activity == Activity.EMPTY_POLL
                   and span.number), default=-1)
+    within = {id(poll) for _, poll in polls_in(mine, node)}
     waiting = {id(inner) for span in mine if span.activity == Activity.WINDOW_WAIT
                for inner in span.inner}
     own: list[tuple[int, int]] = []
     for span in mine:
         if span.activity in _IDLE or span.end <= start:
             continue
-        if span.activity == Activity.EMPTY_POLL and (span.own > checks or id(span) in waiting):
+        if span.activity == Activity.EMPTY_POLL and id(span) not in within and (
+                span.own > checks or id(span) in waiting):
             continue
         at = span.begin
         for inner in span.inner:  # nested spans count by themselves

@@ -5,7 +5,11 @@ from dataclasses import dataclass, field
 
 from ...layouts.trace import Activity, Kind, Mark
 
-__all__ = ["Span", "moves", "spans"]
+__all__ = ["STEPS", "Span", "moves", "polls_in", "spans"]
+
+STEPS = frozenset({Activity.CHECK, Activity.ADVANCE, Activity.CLAIM, Activity.FILL})
+"""Activities into which a send is divided: its time is theirs, and none is beside it."""
+_MOVING = frozenset({Activity.LOOK, Activity.MOVE})
 
 
 @dataclass(slots=True)
@@ -36,9 +40,9 @@ class Span:
         return None
 
 
-def spans(marks: Iterable[Mark]) -> list[Span]:
+def spans(marks: Iterable[Mark], *, steps: bool = False) -> list[Span]:
     """All spans of programs in the order in which they began. Spans of one CPU nest. Those of
-    message processors are not among them: :func:`moves`.
+    message processors are not among them: :func:`moves`. ``steps``: with those of STEPS.
 
     Raises
     ------
@@ -47,8 +51,9 @@ def spans(marks: Iterable[Mark]) -> list[Span]:
     """
     found: list[Span] = []
     stacks: dict[tuple[int, int], list[Span]] = {}
+    left_out = _MOVING if steps else _MOVING | STEPS
     for ticks, node, cpu, activity, kind, number in marks:
-        if activity in (Activity.LOOK, Activity.MOVE):
+        if activity in left_out:
             continue
         stack = stacks.setdefault((node, cpu), [])
         if kind == Kind.BEGIN:
@@ -66,6 +71,14 @@ def spans(marks: Iterable[Mark]) -> list[Span]:
         for span in stack:  # cut off by the end of the run
             span.end = max([span.begin, *(inner.end for inner in span.inner)])
     return found
+
+
+def polls_in(found: Iterable[Span], node: int) -> list[tuple[Span, Span]]:
+    """The polls that found nothing in the course of the requests of ``node``, each with the
+    request: a layer may look before it sends."""
+    return [(span, inner) for span in found
+            if span.node == node and span.activity == Activity.REQUEST_SEND
+            for inner in span.inner if inner.activity == Activity.EMPTY_POLL]
 
 
 def moves(marks: Iterable[Mark]) -> list[Span]:

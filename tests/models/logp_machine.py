@@ -15,7 +15,9 @@ class Machine:
     reply ``reply`` and ``finish``; the link takes ``service`` a packet, then ``flight``; the check
     that ends each request takes ``poll``, and a spinning CPU looks every ``period``. With ``room``
     requests under way, one more is kept by the layer, in ``keep`` cycles. Without ``wire`` the
-    nodes are CPUs of one, whose messages are no packets: they have no events."""
+    nodes are CPUs of one, whose messages are no packets: they have no events. If the check is
+    ``within`` a request, it comes before the send, of which half is a step; one that finds a
+    message is free."""
 
     send: int = 20
     handle: int = 14
@@ -29,6 +31,7 @@ class Machine:
     room: int = 75
     keep: int = 16
     wire: bool = True
+    within: bool = False
     marks: list[Mark] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)
 
@@ -84,7 +87,17 @@ class Machine:
                 self._mark(time, 0, Activity.WINDOW_WAIT, Kind.END, 0)
             number = 2 * index + 1
             send = self.send if index - done < self.room else self.keep
-            self._span(time, time + send, 0, Activity.REQUEST_SEND, number)
+            if self.within:
+                self._mark(time, 0, Activity.REQUEST_SEND, Kind.BEGIN, number)
+                if back and back[0][0] <= time:
+                    take(*back.pop(0))
+                else:
+                    self._span(time, time + self.poll, 0, Activity.EMPTY_POLL, 0)
+                    time += self.poll
+                self._span(time, time + send // 2, 0, Activity.FILL, number)
+                self._mark(time + send, 0, Activity.REQUEST_SEND, Kind.END, number)
+            else:
+                self._span(time, time + send, 0, Activity.REQUEST_SEND, number)
             time += send
             landed = self._ship(time, 0, free, number)
             begin = self._look(receiver, landed)
@@ -95,11 +108,12 @@ class Machine:
             receiver = left
             back.append((self._ship(left, 1, free, number + 1), number + 1))
             found = number
-            while back and back[0][0] <= time:
+            while not self.within and back and back[0][0] <= time:
                 take(*back.pop(0))
                 found = 0
-            self._span(time, time + self.poll, 0, Activity.EMPTY_POLL, found)
-            time += self.poll
+            if not self.within:
+                self._span(time, time + self.poll, 0, Activity.EMPTY_POLL, found)
+                time += self.poll
             time += delay
             issued.append(time * TICKS)
             handled.append(done)

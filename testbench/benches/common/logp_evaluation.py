@@ -18,6 +18,7 @@ from .logp_truth import LogpTruth, life_of
 __all__ = ["evaluate", "plain_truth", "signature_points", "trips_and_curves"]
 
 BEHIND = "the empty check behind a message: the next slot, not in the cache"
+INSTEAD = "a poll that finds a message is in o_r, in place of the empty one of o_s"
 
 
 def evaluate(raw: Mapping[str, Any], design: NicDesign) -> Outcome:
@@ -98,7 +99,7 @@ def _receive_bias(found: LogP, truth: LogpTruth) -> list[tuple[str, Fraction]]:
         ("waiting for the window", _mean([one.of(Activity.WINDOW_WAIT) for one in each])),
         ("acknowledgements, where most issues send one", truth.usual_late(Activity.CONTROL)),
         ("what no mark covers", _mean(uncovered)),
-        (BEHIND, truth.behind),
+        (BEHIND if truth.check_behind else INSTEAD, truth.behind),
         ("sends cost other than at D = 0", truth.usual_late(Activity.REQUEST_SEND) - truth.send),
         ("error of o_s", truth.o_s - found.o_s),
     ]
@@ -111,8 +112,8 @@ def _flight_bias(found: LogP, truth: LogpTruth, o_r_error: Fraction
         ("half of: o_s(reply) - o_s(request)", Fraction(legs.o_s_reply - legs.o_s_request) / 2),
         ("half of: o_r(request) - o_r(reply)", Fraction(legs.o_r_request - legs.o_r_reply) / 2),
         ("phase of the CPU's clock and of the poll", Fraction(legs.seen_out + legs.seen_back) / 2),
-        ("the check that ends a request: in o_s, off the path", -truth.check),
-        ("o_s and o_r here, less in the stream", legs.o_s_request + truth.check - truth.o_s
+        ("the check that ends a request: in o_s, off the path", -truth.check_behind),
+        ("o_s and o_r here, less in the stream", legs.o_s_request + truth.check_behind - truth.o_s
          + legs.o_r_reply - truth.o_r),
         ("errors of o_s and o_r", truth.o_s - found.o_s - o_r_error),
     ]
@@ -173,7 +174,8 @@ def _check_truth(rows: Sequence[Row], truth: LogpTruth) -> list[dict[str, Any]]:
     # LogP's definition does not include waiting for the window and acknowledgements: they stay
     # bias.
     behind = truth.behind / TICKS
-    other = sum((size for name, size in by_name["o_r"].bias if name != BEHIND), Fraction(0))
+    other = sum((size for name, size in by_name["o_r"].bias if name not in (BEHIND, INSTEAD)),
+                Fraction(0))
     for name, bias in (("o_r", other), ("L", -other - sum(
             (size for _, size in by_name["o_s"].bias), Fraction(0)))):
         row = by_name[name]

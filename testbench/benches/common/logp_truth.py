@@ -13,7 +13,7 @@ from ...truth.bound import Bound, bound, shares
 from ...truth.breakdown import lives, mean_life, request_stages
 from ...truth.budget import Budget, budget, ending_check, put_off, sends, usual
 from ...truth.exchange import Exchange, Legs, crossings, exchanges, mean_legs
-from ...truth.spans import Span, moves, spans
+from ...truth.spans import Span, moves, polls_in, spans
 from ...truth.steady import leaving, mean_own, true_gap, window
 
 __all__ = ["LogpTruth", "TracedStream", "life_of", "traced_trips"]
@@ -172,6 +172,12 @@ class LogpTruth:
         base = self.base
         return ending_check(base.marks, SENDER,
                             {span.number for span in base.stream[:max(base.alone, 1)]})
+
+    @property
+    def check_behind(self) -> Fraction:
+        """That check, if it is behind the send, off a round trip's path; 0 where a request looks
+        before it sends."""
+        return Fraction(0) if polls_in(self.base.marks, SENDER) else self.check
 
     @property
     def o_s(self) -> Fraction:

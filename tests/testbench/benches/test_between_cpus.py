@@ -19,6 +19,7 @@ from nicbed.testbench.benches.fields import plain
 from nicbed.testbench.lab import Run
 from nicbed.testbench.results.document import plain as as_json
 from nicbed.testbench.truth.service import OWN, Service, from_many
+from nicbed.testbench.truth.spans import spans
 
 from tests.models.logp_machine import Machine
 
@@ -117,6 +118,22 @@ def signature(machine: Machine) -> dict[str, Any]:
            "events": machine.events}
     return {"rtt": rtt, "curves": [curve(delay) for delay in (0, trip // TICKS,
                                                               2 * trip // TICKS)]}
+
+
+def test_a_check_before_the_send_is_part_of_it() -> None:
+    """It is in o_s, and the time of the steps into which a send is divided, too; one that finds a
+    message is in o_r alone."""
+    machine = Machine(wire=False, within=True, flight=30, send=60, poll=9)
+    found = evaluate(signature(machine), DESIGN)
+    assert not [check for check in found.checks if not check["ok"]]
+    truth = found.truth
+    assert truth["o_s"] == machine.send + machine.poll == found.results.o_s
+    assert truth["o_r"] == machine.finish
+    assert truth["logp"]["o_r"] == machine.finish - machine.poll == found.results.o_r
+    assert found.results.bound.block == "host"
+    with_steps = spans(machine.marks, steps=True)
+    assert len(with_steps) == len(spans(machine.marks)) + sum(
+        span.activity == Activity.REQUEST_SEND for span in with_steps)
 
 
 @pytest.mark.parametrize("machine", [
