@@ -27,6 +27,7 @@ In the order in which to read:
 - :mod:`.copying`: Copies of bulk data by the CPU
 - :mod:`.startup`: Processes meet: none goes on before all have come
 - :mod:`.gam_over_am2`: The calls of Generic Active Messages over AM-II, for programs above
+- :mod:`.endpoint`: A side of an exchange over Active Messages II, one a process
 - :mod:`.layer`: The layer am2 for the testbed
 - :mod:`.costs`: Prices AM-II: every path of the library is a sum of cost items
 - :mod:`.status`: Results of AM-II's calls, and what handler 0 gets
