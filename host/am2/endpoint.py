@@ -5,7 +5,7 @@ from typing import Any
 
 from ..endpoint import Endpoint, Exchange, Spin
 from ..port.node import Node
-from .gam import GamOverAm2
+from .gam_over_am2 import GamOverAm2
 
 __all__ = ["Am2Endpoint"]
 
@@ -69,6 +69,7 @@ class Am2Endpoint(Endpoint):
         await self.am.request(peer, SINK)
 
     async def request(self, peer: int, *words: int) -> None:
+        """As of an endpoint, of up to eight words."""
         await self.am.request(peer, ECHO, *words)
 
     async def dismiss(self, peer: int) -> None:

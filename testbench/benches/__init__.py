@@ -25,6 +25,7 @@ In the order in which to read:
 - :mod:`.memory`: The memory system of a node: what an access takes by where the line is, and what
   CPUs share
 - :mod:`.am`: Benchmarks of Active Messages
+- :mod:`.am2`: Benchmarks of Active Messages II
 - :mod:`.via`: The benchmarks of the Virtual Interface Architecture: programs on VIPL
 - :mod:`.one_way`: Benchmarks of layers whose messages go one way: GM, FM, MPL and TCP
 - :mod:`.mpi`: Benchmarks of MPI, beside those of the layer below
@@ -47,7 +48,7 @@ _BUILT_IN = (
     "rtt", "bare", "overhead", "logp", "prtt", "bulk", "pipelined", "exchange", "pairs",
     "one-to-many", "many-to-one", "incast", "alltoall", "nics", "latency", "memory", "bandwidth",
     "buffers", "connections", "vis", "blocking", "gather", "wildcard", "overlap", "collectives",
-    "commtest", "cq")
+    "commtest", "cq", "send-cost")
 
 BENCHES: Door[Benchmark] = Door("benchmark", "nicbed.benches", [
     f"{name} = nicbed.testbench.benches.builtin:{name.upper().replace('-', '_')}"

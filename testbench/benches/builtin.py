@@ -93,5 +93,7 @@ COLLECTIVES = _bench("collectives", 4, "barrier, broadcast, reductions and excha
                      mpi="mpi.collectives:Collectives")
 COMMTEST = _bench("commtest", 4, "21 protocols by which ranks exchange messages, over sizes",
                   mpi="mpi.commtest.commtest:Commtest")
+SEND_COST = _bench("send-cost", 2, "a send between CPUs of a node, step by step: work and memory",
+                   am2="am2.send_cost:SendCost")
 CQ = _bench("cq", 2, "latency with completions from a queue of 1 to 64 work queues",
             via="via.cq:Cq")

@@ -175,8 +175,8 @@ class LogpTruth:
 
     @property
     def check_behind(self) -> Fraction:
-        """The same if it is behind the send, off a round trip's path; 0 where a request looks before
-        it sends."""
+        """The same if it is behind the send, off a round trip's path; 0 where a request looks
+        before it sends."""
         return Fraction(0) if polls_in(self.base.marks, SENDER) else self.check
 
     @property

@@ -1,0 +1,9 @@
+"""Benchmarks of Active Messages II.
+
+In the order in which to read:
+
+- :mod:`.send_stack`: The stack of a send's costs, in the form in which it was published, and ours
+  in that form
+- :mod:`.send_cost`: The cost of a request between CPUs of a node, step by step: what the CPU works
+  and what it waits for memory, beside the published stack
+"""
