@@ -39,11 +39,12 @@ class BandwidthResults:
 
     bandwidth: Mapping[str, float] = figure("bytes/cycle", "of a stream, by bytes of a message")
     best: float = figure("bytes/cycle", "the most of them")
-    link: float = figure("bytes/cycle", "what the link carries")
+    link: float = figure("bytes/cycle", "what the link, or another carrier, carries")
     r_inf: float = figure("bytes/cycle", "of messages without end: the slope")
     n_half: float | None = figure("bytes", "size at half of r_inf; None: the line has none")
     residual: float = figure("", "of the fit, relative")
     unit: str = figure("", "of all of these")
+    carrier: str = figure("", "what carries them, if not the link", default="link")
 
 
 def messages(size: int, budget: int) -> int:
@@ -91,18 +92,23 @@ class Bandwidth(Benchmark):
         rates = {size: size / time for size, time in times.items()}
         best = max(rates.values())
         bounds = self.bounds(runs, description.design)
-        limit = description.link.bytes_per_cycle
+        carrier, limit = self.carrier(description)
         return Outcome(
             results=BandwidthResults(
                 bandwidth={str(size): number(rate) for size, rate in rates.items()},
                 best=number(best), link=number(Fraction(limit)), r_inf=number(found.r_inf),
                 n_half=None if found.n_half is None else number(found.n_half),
-                residual=number(found.residual), unit="bytes a cycle"),
+                residual=number(found.residual), unit="bytes a cycle",
+                carrier=carrier),
             truth={"bound": bounds} if bounds else {},
             points={str(size): {"messages": len(run["issued"]), "cycles": cycles(run["done"])}
                     for size, run in runs.items()},
-            checks=[check("no more than the link carries", best <= limit,
+            checks=[check(f"no more than the {carrier} carries", best <= limit,
                           f"{number(best)} of {number(Fraction(limit))} bytes a cycle")])
+
+    def carrier(self, description: Description) -> tuple[str, Fraction]:
+        """What carries the bytes of messages, and how many a cycle."""
+        return "link", description.link.bytes_per_cycle
 
     def tables(self, document: Mapping[str, Any]) -> list[Any]:
         """One row for each size."""
@@ -117,7 +123,7 @@ class Bandwidth(Benchmark):
             if bounds:
                 row.append(f"{bounds[size]['block']} {100 * bounds[size]['busy']:.0f} %")
             rows.append(row)
-        columns = ["n", "M", "bytes/cycle", "MB/s", "of the link", "µs"]
+        columns = ["n", "M", "bytes/cycle", "MB/s", f"of the {results.carrier}", "µs"]
         half = "-" if results.n_half is None else f"{amount(results.n_half, 0)} bytes"
         return [table("Bandwidth: M messages in a row, until the last is acknowledged",
                       columns + (["bound by"] if bounds else []), rows),
@@ -135,7 +141,7 @@ class Bandwidth(Benchmark):
         rate = results.link * clock
         axes.axhline(rate, color=PALETTE[6], ls=(0, (5, 3)), lw=1)
         octaves(axes, min(found), max(found), "bytes a message, n", sizes=True)
-        axes.annotate(f"link: {amount(rate, 1)}", (min(found), rate), xytext=(2, 3),
+        axes.annotate(f"{results.carrier}: {amount(rate, 1)}", (min(found), rate), xytext=(2, 3),
                       textcoords="offset points", fontsize=8.5, color=PALETTE[6])
         if results.n_half:
             axes.plot([results.n_half], [results.r_inf * clock / 2], color=PALETTE[0],

@@ -44,7 +44,8 @@ class Benchmark:
     nodes
         Nodes, or processes, that it needs, and takes by default.
     every_nic
-        Its programs choose among the NICs of a node themselves; otherwise they are on NIC 0.
+        Its programs choose among the NICs, or the CPUs, of nodes themselves; otherwise they are on
+        NIC 0, or on the CPUs where the layer has processes.
     Parameters
         A frozen dataclass of :func:`~.fields.setting` fields: the benchmark's own options of the
         command line, and its part of the key by which results are kept. Lists, numbers and texts.

@@ -63,7 +63,7 @@ ALLTOALL = _bench("alltoall", 4, "every node sends to every other: what each get
 NICS = _bench("nics", 2, "bandwidth by number of NICs: one node sends to another over all at once",
               crowds="load.nics:Nics")
 LATENCY = _bench("latency", 2, "half the round trip of equal messages over sizes",
-                 am="am.latency:AmLatency", am2="latency:Latency",
+                 am="am.latency:AmLatency", am2="am2.between:Am2Latency",
                  via="via.latency:ViaLatency",
                  one_way="latency:Latency", mpi="mpi.latency:MpiLatency")
 MEMORY = _bench(
@@ -71,7 +71,7 @@ MEMORY = _bench(
     am="memory.memory:Memory")
 BANDWIDTH = _bench(
     "bandwidth", 2, "messages back to back over sizes, until the last is acknowledged",
-    am="am.bandwidth:AmBandwidth", am2="bandwidth:Bandwidth",
+    am="am.bandwidth:AmBandwidth", am2="am2.between:Am2Bandwidth",
     via="via.bandwidth:ViaBandwidth",
     one_way="bandwidth:Bandwidth", mpi="mpi.bandwidth:MpiBandwidth")
 BUFFERS = _bench("buffers", 2, "latency with fresh pages for every message; registering memory",

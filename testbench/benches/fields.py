@@ -18,12 +18,12 @@ def setting(default: Any, meaning: str, *, unit: str = "", shown: bool = True) -
     return field(default=default, metadata=about)
 
 
-def figure(unit: str, meaning: str, *, optional: bool = False) -> Any:
+def figure(unit: str, meaning: str, *, optional: bool = False, default: Any = None) -> Any:
     """A field of ``Results``: a number in ``unit``, or numbers by size, count or name. One in
-    "cycles" is also given in microseconds. ``optional``: it is None by default, and then not in
-    result files."""
-    if optional:
-        return field(default=None, metadata={"unit": unit, "meaning": meaning, "shown": False})
+    "cycles" is also given in microseconds. ``optional``: it is ``default``, None, by default, and
+    then not in result files; so is one with another ``default``."""
+    if optional or default is not None:
+        return field(default=default, metadata={"unit": unit, "meaning": meaning, "shown": False})
     return field(metadata={"unit": unit, "meaning": meaning})
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 from ...layouts.description import Description
@@ -86,9 +87,13 @@ class Latency(Benchmark):
                  ) -> Outcome:
         """Latency over size, and its legs where runs are traced."""
         found = REPORT.evaluate(raw, description)
-        found["checks"].append(faster_than_light(
-            raw, description.link.bytes_per_cycle, lambda size: size))
+        carrier, rate = self.carrier(description)
+        found["checks"].append(faster_than_light(raw, rate, lambda size: size, carrier))
         return Outcome(**{**found, "results": LatencyResults(**found["results"])})
+
+    def carrier(self, description: Description) -> tuple[str, Fraction]:
+        """What carries the bytes of messages, and how many a cycle."""
+        return "link", description.link.bytes_per_cycle
 
     def tables(self, document: Mapping[str, Any]) -> list[Any]:
         """Half round trips, one row for each size; then their legs."""

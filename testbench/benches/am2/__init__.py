@@ -2,6 +2,8 @@
 
 In the order in which to read:
 
+- :mod:`.between`: Latency and bandwidth between two processes, which the link carries, or the
+  memory of a node
 - :mod:`.send_stack`: The stack of a send's costs, in the form in which it was published, and ours
   in that form
 - :mod:`.send_cost`: The cost of a request between CPUs of a node, step by step: what the CPU works

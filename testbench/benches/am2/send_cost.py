@@ -22,7 +22,7 @@ from ...wording import counted
 from ..benchmark import Benchmark, Tell
 from ..common.headline import Headline, Series
 from ..common.processes import Processes
-from ..common.programs import REQUESTS, programs, server, stamp, ticks_between
+from ..common.programs import REQUESTS, programs, stamp, ticks_between
 from ..fields import Outcome, figure, setting
 from .send_stack import MEASURED, PUBLISHED, SendStep, stacked
 
@@ -33,12 +33,14 @@ STEPS = {"call": "call and arguments", "check": "arguments, translation, tag",
          "claim": "the packet is claimed", "fill": "it is filled, and given"}
 _OF = {Activity.CHECK: "check", Activity.EMPTY_POLL: "poll", Activity.ADVANCE: "advance",
        Activity.CLAIM: "claim", Activity.FILL: "fill"}
+PAUSE = 200
+"""Cycles between two looks of the receiver at whether a burst has been sent."""
 ROUNDS = {"first": "the packet was never used", "later": "the receiver has freed it"}
 
 
 @dataclass(frozen=True)
 class SendCostParameters:
-    """Requests one at a time, each after the reply to the one before."""
+    """Bursts of requests: the receiver looks for one when it has been sent."""
 
     arguments: Sequence[int] = setting([0, 2, 4, 8], "arguments of a request")
     sends: int = setting(8, "requests that count, of the first round of the queue and of a later")
@@ -59,6 +61,7 @@ class SendCostResults:
 class SendCost(Benchmark):
     """The steps of a send through a queue in shared memory."""
 
+    every_nic = True
     Parameters = SendCostParameters
     Results = SendCostResults
 
@@ -91,6 +94,7 @@ class SendCost(Benchmark):
             work = _work(description, count)
             points[str(count)] = [cycles(ticks) for ticks in run["ticks"]]
             size = parameters.sends
+            # Behind the first of a burst, which finds the queue's tail where others left it.
             for name, chosen in (("first", each[1:size + 1]), ("later", each[-size:])):
                 means = {step: Fraction(sum(one[step] for one in chosen), len(chosen) * TICKS)
                          for step in STEPS}
@@ -178,28 +182,40 @@ class SendCost(Benchmark):
 
 
 async def _sends(lab: Any, arguments: int, size: int) -> dict[str, Any]:
-    """Requests of so many ``arguments``, a round of the queue and ``size`` more: the ticks of each
-    call, and the marks."""
-    words = tuple(range(1, arguments + 1))
-    count = lab.description.am2.queue_packets + size
-
-    def make(node: Node) -> Am2Endpoint:
-        return Am2Endpoint(node, REQUESTS)
+    """Bursts of ``size`` + 1 requests of so many ``arguments``, for a round of the queue and more:
+    the ticks of each call, and the marks. The receiver looks for a burst when it has been sent:
+    were it to spin meanwhile, it would read each packet between its claim and its filling. That it
+    knows when is no part of what is measured."""
+    words, burst = tuple(range(1, arguments + 1)), size + 1
+    bursts = -(-lab.description.am2.queue_packets // burst) + 2
+    sent = 0
 
     async def requester(node: Node) -> list[Any]:
-        side = make(node)
+        nonlocal sent
+        side = Am2Endpoint(node, REQUESTS)
         await side.open()
         found = []
-        for _ in range(count):
-            wanted, begin = side.replied + 1, stamp(node)
-            await side.request(1, *words)
-            found.append((begin, stamp(node)))
-            await side.wait(lambda wanted=wanted: side.replied >= wanted)
-        await side.dismiss(1)
+        for number in range(1, bursts + 1):
+            for _ in range(burst):
+                begin = stamp(node)
+                await side.request(1, *words)
+                found.append((begin, stamp(node)))
+            sent = number * burst
+            await side.wait(lambda wanted=sent: side.replied >= wanted)
         await side.close()
         return found
 
-    run = await lab.run(programs(lab, {0: requester, 1: server(make)}), trace=True)
+    async def replier(node: Node) -> None:
+        side = Am2Endpoint(node, REQUESTS)
+        await side.open()
+        for number in range(1, bursts + 1):
+            while sent < number * burst:
+                await node.port.delay(PAUSE)
+                await node.port.flush()
+            await side.receive(number * burst)
+        await side.close()
+
+    run = await lab.run(programs(lab, {0: requester, 1: replier}), trace=True)
     stamps = run.results[0]
     last = stamps[-1][1][0]
     return {"begin": stamps[0][0][0], "ticks": [ticks_between(*pair) for pair in stamps],

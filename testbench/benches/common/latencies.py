@@ -39,12 +39,13 @@ def ordered(found: Iterable[str]) -> list[str]:
     return sorted(set(found), key=int)
 
 
-def faster_than_light(runs: Runs, rate: Fraction, size: Callable[[int], int]) -> dict[str, Any]:
-    """Check that no message was faster than its bytes on the link. ``size`` gives the bytes at an
-    x; ``rate`` is in bytes a cycle."""
+def faster_than_light(runs: Runs, rate: Fraction, size: Callable[[int], int],
+                      carrier: str = "link") -> dict[str, Any]:
+    """Check that no message was faster than its bytes on the ``carrier``. ``size`` gives the bytes
+    at an x; ``rate`` is in bytes a cycle."""
     wrong = [(variant, x) for variant, by_x in runs.items() for x, run in by_x.items()
              if min(run["trips"]) < 2 * TICKS * size(x) / rate]
-    return check("no message is faster than its bytes on the link", not wrong,
+    return check(f"no message is faster than its bytes on the {carrier}", not wrong,
                  f"{wrong[0][0]} at {wrong[0][1]}" if wrong else "none is")
 
 
