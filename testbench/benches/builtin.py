@@ -41,7 +41,7 @@ OVERHEAD = _bench(
     "overhead", 2, "cost of requests and replies, of an empty poll, of a poll that finds",
     am="am.overhead:Overhead")
 LOGP = _bench("logp", 2, "the LogP signature: o_s, o_r, g, L, RTT beside the truth",
-              am="am.logp:AmLogp", am2="am.logp:AmLogp", via="via.logp:ViaLogp",
+              am="am.logp:AmLogp", am2="am2.logp:Am2Logp", via="via.logp:ViaLogp",
               one_way="one_way.logp:OneWayLogp", rpc="rpc.logp:RpcLogp")
 PRTT = _bench("prtt", 2, "o_s, g and G the LogGP way, as a cross-check", am="am.prtt:Prtt")
 BULK = _bench("bulk", 2, "store, store_async and get over sizes: bandwidth, r_inf, n_1/2, g(n), G",

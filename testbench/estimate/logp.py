@@ -143,8 +143,9 @@ class LogP:
     regimes: Regimes
 
 
-def estimate(curves: Sequence[Curve], rtt: Fraction) -> LogP:
-    """All parameters from the family of ``curves`` and the round trip.
+def estimate(curves: Sequence[Curve], rtt: Fraction, burst: Curve | None = None) -> LogP:
+    """All parameters from the family of ``curves`` and the round trip. ``burst``: issues that do
+    nothing but send, where the curves have too few of them.
 
     Raises
     ------
@@ -156,7 +157,8 @@ def estimate(curves: Sequence[Curve], rtt: Fraction) -> LogP:
         raise ValueError("the signature needs a curve at D = 0")
     where = regimes(base)
     line = gap(base, where)
-    o_s = send_overhead(base, where)
+    o_s = send_overhead(base, where) if burst is None else send_overhead(
+        burst, Regimes(len(burst.issued), 0))
     # Beyond one round trip each reply is back before the next issue, so this is surely beyond the
     # knee.
     by_delay = receive_overheads(curves, o_s, rtt)

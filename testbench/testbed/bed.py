@@ -197,11 +197,12 @@ class Testbed:
         description = self._with(knobs)
         if LAYERS.get(layer).parties(description) < found.nodes_on(layer):
             description = self._with(knobs, found.nodes_on(layer))
+        description = load.for_layer(description, layer)
         _enough(found.name, found.nodes if found.nodes < 4 else 2, layer, description)
         if layer == "mpi":
             one_nic(description, f"{found.name} on layer mpi", "whose ranks are nodes")
-        return measurement.benchmark(name, found, load.for_layer(description, layer), layer=layer,
-                                     sim=self.sim, full=full, changes=parameters)
+        return measurement.benchmark(name, found, description, layer=layer, sim=self.sim,
+                                     full=full, changes=parameters)
 
     def program(self, name: str, *, layer: str | None = None,
                 knobs: Mapping[str, Any] | None = None, **parameters: Any) -> Measurement:

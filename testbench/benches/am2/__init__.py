@@ -4,6 +4,9 @@ In the order in which to read:
 
 - :mod:`.between`: Latency and bandwidth between two processes, which the link carries, or the
   memory of a node
+- :mod:`.bursts`: Bursts of requests to a process that looks for them when they have been sent
+- :mod:`.logp`: The LogP signature of Active Messages II: as of Active Messages, but for o_s, which
+  is of bursts that the receiver takes later
 - :mod:`.send_stack`: The stack of a send's costs, in the form in which it was published, and ours
   in that form
 - :mod:`.send_cost`: The cost of a request between CPUs of a node, step by step: what the CPU works

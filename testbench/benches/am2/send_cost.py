@@ -8,9 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from ....host.am2 import costs
-from ....host.am2.endpoint import Am2Endpoint
 from ....host.port.costs import Costs
-from ....host.port.node import Node
 from ....layouts.description import Description
 from ....layouts.trace import TICKS, Activity
 from ...errors import UserError
@@ -22,8 +20,8 @@ from ...wording import counted
 from ..benchmark import Benchmark, Tell
 from ..common.headline import Headline, Series
 from ..common.processes import Processes
-from ..common.programs import REQUESTS, programs, stamp, ticks_between
 from ..fields import Outcome, figure, setting
+from .bursts import measure_bursts
 from .send_stack import MEASURED, PUBLISHED, SendStep, stacked
 
 __all__ = ["SendCost", "SendCostParameters", "SendCostResults"]
@@ -33,8 +31,6 @@ STEPS = {"call": "call and arguments", "check": "arguments, translation, tag",
          "claim": "the packet is claimed", "fill": "it is filled, and given"}
 _OF = {Activity.CHECK: "check", Activity.EMPTY_POLL: "poll", Activity.ADVANCE: "advance",
        Activity.CLAIM: "claim", Activity.FILL: "fill"}
-PAUSE = 200
-"""Cycles between two looks of the receiver at whether a burst has been sent."""
 ROUNDS = {"first": "the packet was never used", "later": "the receiver has freed it"}
 
 
@@ -75,7 +71,7 @@ class SendCost(Benchmark):
         pair, found = Processes(lab, [(0, 0), (0, 1)]), {}
         for index, count in enumerate(parameters.arguments):
             tell(counted(count, "argument"), index, len(parameters.arguments))
-            found[count] = await _sends(pair, count, parameters.sends)
+            found[count] = await measure_bursts(pair, count, parameters.sends)
         return found
 
     def evaluate(self, raw: Any, description: Description, parameters: SendCostParameters
@@ -86,7 +82,8 @@ class SendCost(Benchmark):
         wrong, points = [], {}
         for count, run in raw.items():
             every = [span for span in spans(run["marks"], steps=True) if span.node == 0
-                     and span.activity == Activity.REQUEST_SEND and span.begin >= run["begin"]]
+                     and span.activity == Activity.REQUEST_SEND and span.begin >= run["begin"]
+                     ][:len(run["ticks"])]
             each = [_steps(span) for span in every]
             wrong += [f"{count} arguments: {cycles(sum(one.values()))} of {cycles(ticks)}"
                       for one, ticks in zip(each, run["ticks"], strict=True)
@@ -179,47 +176,6 @@ class SendCost(Benchmark):
         """The send over its arguments."""
         return Series("arguments", "a send (cycles)", [
             (int(count), value) for count, value in self.results(document).o_s["later"].items()])
-
-
-async def _sends(lab: Any, arguments: int, size: int) -> dict[str, Any]:
-    """Bursts of ``size`` + 1 requests of so many ``arguments``, for a round of the queue and more:
-    the ticks of each call, and the marks. The receiver looks for a burst when it has been sent:
-    were it to spin meanwhile, it would read each packet between its claim and its filling. That it
-    knows when is no part of what is measured."""
-    words, burst = tuple(range(1, arguments + 1)), size + 1
-    bursts = -(-lab.description.am2.queue_packets // burst) + 2
-    sent = 0
-
-    async def requester(node: Node) -> list[Any]:
-        nonlocal sent
-        side = Am2Endpoint(node, REQUESTS)
-        await side.open()
-        found = []
-        for number in range(1, bursts + 1):
-            for _ in range(burst):
-                begin = stamp(node)
-                await side.request(1, *words)
-                found.append((begin, stamp(node)))
-            sent = number * burst
-            await side.wait(lambda wanted=sent: side.replied >= wanted)
-        await side.close()
-        return found
-
-    async def replier(node: Node) -> None:
-        side = Am2Endpoint(node, REQUESTS)
-        await side.open()
-        for number in range(1, bursts + 1):
-            while sent < number * burst:
-                await node.port.delay(PAUSE)
-                await node.port.flush()
-            await side.receive(number * burst)
-        await side.close()
-
-    run = await lab.run(programs(lab, {0: requester, 1: replier}), trace=True)
-    stamps = run.results[0]
-    last = stamps[-1][1][0]
-    return {"begin": stamps[0][0][0], "ticks": [ticks_between(*pair) for pair in stamps],
-            "marks": [mark for mark in run.marks if mark.node == 0 and mark.ticks <= last]}
 
 
 def _steps(span: Span) -> dict[str, int]:

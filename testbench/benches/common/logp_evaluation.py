@@ -24,7 +24,8 @@ INSTEAD = "a poll that finds a message is in o_r, in place of the empty one of o
 def evaluate(raw: Mapping[str, Any], design: NicDesign) -> Outcome:
     """Results, truth, points and checks of the signature of NICs of ``design``."""
     trips, curves = trips_and_curves(raw)
-    found = estimate(curves, Fraction(sum(trips), len(trips)))
+    burst = _curve(raw["burst"]) if "burst" in raw else None
+    found = estimate(curves, Fraction(sum(trips), len(trips)), burst)
     truth = LogpTruth.of(raw, design)
     rows = _rows(found, truth)
     return Outcome(
@@ -40,9 +41,11 @@ def evaluate(raw: Mapping[str, Any], design: NicDesign) -> Outcome:
 
 def trips_and_curves(raw: Mapping[str, Any]) -> tuple[list[int], list[Curve]]:
     """Ticks of each round trip, and the curves of the signature."""
-    return raw["rtt"]["trips"], [
-        Curve(run["delay"] * TICKS, tuple(run["issued"]), tuple(run["handled"]))
-        for run in raw["curves"]]
+    return raw["rtt"]["trips"], [_curve(run) for run in raw["curves"]]
+
+
+def _curve(run: Mapping[str, Any]) -> Curve:
+    return Curve(run["delay"] * TICKS, tuple(run["issued"]), tuple(run["handled"]))
 
 
 def signature_points(raw: Mapping[str, Any]) -> dict[str, Any]:

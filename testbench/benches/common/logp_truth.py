@@ -123,16 +123,20 @@ class LogpTruth:
         The streams, one for each D; one has D = 0.
     design
         The design of the NICs.
+    burst
+        Requests that do nothing but send, if they were measured apart.
     """
 
     trips: Mapping[str, Any]
     curves: Sequence[TracedStream]
     design: NicDesign
+    burst: TracedStream | None = None
 
     @classmethod
     def of(cls, raw: Mapping[str, Any], design: NicDesign) -> "LogpTruth":
         """The truth of what a signature measured."""
-        return cls(raw["rtt"], [TracedStream(run) for run in raw["curves"]], design)
+        return cls(raw["rtt"], [TracedStream(run) for run in raw["curves"]], design,
+                   TracedStream(raw["burst"]) if "burst" in raw else None)
 
     @cached_property
     def pairs(self) -> list[Exchange]:
@@ -159,19 +163,24 @@ class LogpTruth:
         """The streams whose D is no less than a round trip."""
         return [one for one in self.curves if one.run["delay"] * TICKS >= self.legs.total]
 
+    @property
+    def sends(self) -> TracedStream:
+        """The stream of whose requests o_s is."""
+        return self.burst or self.base
+
     @cached_property
     def send(self) -> Fraction:
         """The call of a request, of those that leave at once."""
-        at_once = [span.own for span in self.base.stream if span.number not in self.base.later]
+        at_once = [span.own for span in self.sends.stream if span.number not in self.sends.later]
         return Fraction(sum(at_once), len(at_once))
 
     @cached_property
     def check(self) -> Fraction:
         """The check that ends a request, of only those issues that do nothing but send, as in the
         estimate. Later it may cost more, because it reads a slot that is not in the cache."""
-        base = self.base
-        return ending_check(base.marks, SENDER,
-                            {span.number for span in base.stream[:max(base.alone, 1)]})
+        sends = self.sends
+        return ending_check(sends.marks, SENDER,
+                            {span.number for span in sends.stream[:max(sends.alone, 1)]})
 
     @property
     def check_behind(self) -> Fraction:
@@ -227,12 +236,12 @@ class LogpTruth:
     @cached_property
     def first_send(self) -> Fraction:
         """The call of one of the first requests."""
-        return self.base.usual(*self.base.at_first(), Activity.REQUEST_SEND)
+        return self.sends.usual(*self.sends.at_first(), Activity.REQUEST_SEND)
 
     @cached_property
     def sending(self) -> Budget:
         """The CPU's time in the first issues at D = 0."""
-        return self.base.budget(*self.base.at_first())
+        return self.sends.budget(*self.sends.at_first())
 
     @cached_property
     def late_budgets(self) -> list[Budget]:

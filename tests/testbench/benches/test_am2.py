@@ -1,0 +1,127 @@
+"""Benchmarks of Active Messages II on the functional target: in shared memory, one process a CPU."""
+
+import asyncio
+import json
+from typing import Any
+
+import pytest
+from nicbed.layouts.errors import UserError
+from nicbed.testbench import benches
+from nicbed.testbench.benches.am2.send_stack import MEASURED, PUBLISHED, SendStep, stacked
+from nicbed.testbench.descriptions import load
+from nicbed.testbench.results import document as files
+from nicbed.testbench.results import plots
+from nicbed.testbench.results.tables import console
+from nicbed.testbench.testbed.bed import Testbed
+from nicbed.testbench.testbed.result import Result
+from nicbed.testbench.why.round_trip import in_simulator
+
+from tests.labs.model import ModelLab
+
+SHARED = ("node.cpus=4", "am2.protocol=shared", "am2.queue_packets=64")
+SMALL: dict[str, dict[str, Any]] = {
+    "logp": {"issues": 128, "delays": ["0", "3/2", "2"]},
+    "latency": {"sizes": [4, 64, 20000], "trips": 4},
+    "bandwidth": {"sizes": [4, 1024, 20000], "bytes": 16384},
+    "incast": {"sizes": [16], "bytes": 1024, "loss": [0.0]},
+    "alltoall": {"sizes": [16], "bytes": 4096},
+    "send-cost": {"arguments": [0, 8], "sends": 3},
+}
+MODELS = frozenset({"no more than the memory carries"})
+"""Checks that fail here: the functional target has no bandwidth."""
+
+
+def outcome(name: str, *overrides: str, **changes: Any) -> dict[str, Any]:
+    """The document of a benchmark over am2 on the functional target, as a file has it."""
+    description = load.for_layer(load.load("default", overrides, 2), "am2")
+    module = benches.get(name).module("am2")
+    parameters = {**module.parameters(description), **SMALL[name], **changes}
+    found = asyncio.run(benches.run(ModelLab(description), name, "am2", parameters))
+    return json.loads(files.text(files.build(name, "am2", "model", description, parameters, found)))
+
+
+def shown(document: dict[str, Any], capsys: pytest.CaptureFixture[str]) -> str:
+    """The tables as they are printed."""
+    out = console()
+    for item in Result(document, benches.get(document["benchmark"]).module("am2")).tables():
+        out.print(item)
+    return capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_between_cpus(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Every benchmark: its checks hold, and it can be shown, drawn and compared."""
+    document = outcome(name, *SHARED)
+    assert {check["check"] for check in document["checks"] if not check["ok"]} <= MODELS
+    said = shown(document, capsys)
+    if name != "send-cost":
+        assert "4 processes: CPUs 0 to 3 of node 0" in said
+    module = benches.get(name).module("am2")
+    assert plots.render(module.draw, document)[".png"].startswith(b"\x89PNG")
+    assert module.headline(document) and module.series(document).points
+
+
+def test_parties_are_processes() -> None:
+    parameters = outcome("incast", *SHARED)["parameters"]
+    assert parameters["senders"] == [1, 2, 3]
+    assert outcome("alltoall", *SHARED)["parameters"]["nodes"] == [2, 4]
+
+
+def test_the_steps_of_a_send_add_up() -> None:
+    """To the tick: nothing of a send is outside of its steps; more arguments take longer."""
+    results = outcome("send-cost", *SHARED)["results"]
+    for by_count in results["steps"].values():
+        assert list(by_count["8"]) and abs(by_count["8"]["call"]["memory"]) < 1e-3
+    for name, by_count in results["o_s"].items():
+        assert by_count["8"] > by_count["0"]
+        for count, whole in by_count.items():
+            parts = results["steps"][name][count].values()
+            assert abs(sum(one["work"] + one["memory"] for one in parts) - whole) < 1e-5
+    assert abs(sum(results["stack"].values()) - results["o_s"]["later"]["8"]) < 1e-6
+
+
+def test_the_published_stack() -> None:
+    assert sum(PUBLISHED.values()) == 292 and MEASURED == 299
+    steps = {name: SendStep(work, memory) for name, work, memory in (
+        ("call", 11, 0), ("check", 20, 5), ("poll", 22, 20), ("advance", 9, 15),
+        ("claim", 0, 141), ("fill", 40, 9))}
+    assert stacked(steps, 22.5) == PUBLISHED
+    assert stacked({**steps, "advance": SendStep(9, 0), "claim": SendStep(2, 4)}, 15)["CAS"] == 4
+
+
+def test_a_round_trip_is_split_from_marks_alone() -> None:
+    description = load.for_layer(load.load("default", SHARED, 2), "am2")
+
+    class Counting(ModelLab):
+        """A lab with counts of cost items, which the functional target has none of."""
+
+        async def run(self, programs: Any, **options: Any) -> Any:
+            run = await super().run(programs, **options)
+            run.counters[:] = [{"alu": 1}] * 8
+            return run
+
+    found = asyncio.run(in_simulator(Counting(description), "am2"))
+    flights = sum(cycles for flight in found["flights"] for _, cycles in flight)
+    assert [name for name, _ in found["flights"][0]] == ["landed, until the poll looks"]
+    assert sum(found["cpus"]) + flights == found["total"]
+
+
+@pytest.mark.parametrize(("overrides", "said"), [
+    ({"am2.protocol": "shared"}, "node.cpus = 1: layer am2 with am2.protocol = shared is between the "
+     "CPUs of a node"),
+    ({"am2.protocol": "shared", "node.cpus": 2, "am2.processes": "all"},
+     "am2.processes = all: with am2.protocol = shared no message of layer am2 leaves its node"),
+])
+def test_processes_that_cannot_meet(overrides: dict[str, Any], said: str) -> None:
+    with pytest.raises(UserError, match=said):
+        Testbed("default").benchmark(
+            "logp", layer="am2", knobs=overrides)
+
+
+def test_nodes_are_added_only_for_processes() -> None:
+    """Four CPUs are enough for what needs four of them; two nodes of one CPU are not."""
+    bed = Testbed("default")
+    wanted = bed.benchmark("alltoall", layer="am2", knobs={
+        "am2.protocol": "shared", "node.cpus": 4})
+    assert wanted.description.fabric.nodes == 2
+    assert bed.benchmark("alltoall", layer="am").description.fabric.nodes == 4
