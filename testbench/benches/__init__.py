@@ -48,7 +48,7 @@ _BUILT_IN = (
     "rtt", "bare", "overhead", "logp", "prtt", "bulk", "pipelined", "exchange", "pairs",
     "one-to-many", "many-to-one", "incast", "alltoall", "nics", "latency", "memory", "bandwidth",
     "buffers", "connections", "vis", "blocking", "gather", "wildcard", "overlap", "collectives",
-    "commtest", "cq", "send-cost")
+    "commtest", "cq", "send-cost", "polling")
 
 BENCHES: Door[Benchmark] = Door("benchmark", "nicbed.benches", [
     f"{name} = nicbed.testbench.benches.builtin:{name.upper().replace('-', '_')}"

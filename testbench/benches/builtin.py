@@ -95,5 +95,7 @@ COMMTEST = _bench("commtest", 4, "21 protocols by which ranks exchange messages,
                   mpi="mpi.commtest.commtest:Commtest")
 SEND_COST = _bench("send-cost", 2, "a send between CPUs of a node, step by step: work and memory",
                    am2="am2.send_cost:SendCost")
+POLLING = _bench("polling", 2, "two protocols under one poll: what the second one costs the first",
+                 am2="am2.polling:Polling")
 CQ = _bench("cq", 2, "latency with completions from a queue of 1 to 64 work queues",
             via="via.cq:Cq")

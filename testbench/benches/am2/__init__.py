@@ -11,4 +11,9 @@ In the order in which to read:
   in that form
 - :mod:`.send_cost`: The cost of a request between CPUs of a node, step by step: what the CPU works
   and what it waits for memory, beside the published stack
+- :mod:`.polled_traffic`: Traffic by which the polling of two protocols is measured: a round trip,
+  sends and a stream between two processes, and messages of both protocols that come to one
+- :mod:`.polling`: The cost of a second protocol under one poll: local traffic with shared memory
+  alone and with both protocols, traffic of the network likewise, over the ways of polling; and how
+  often polls look at the network as the share of its messages varies
 """
