@@ -116,7 +116,7 @@ class Bulk:
         process.check(local, length)
         if not process.is_local(place, length):
             process.port.spend(self._c_bulk)
-            process.statistics.sent(kind, length)
+            process.statistics.sent(kind, length, place.process)
             return True
         process.port.spend(self._c_copy)
         process.statistics.stayed(kind)

@@ -11,6 +11,7 @@ from typing import Any
 from .costs import Prices
 from .pointers import to_value, to_words
 from .process import Process, SplitCError
+from .statistics import COLLECTIVE
 
 __all__ = ["Collectives", "add"]
 
@@ -116,7 +117,7 @@ class Collectives:
     async def _send(self, dest: int, words: tuple[int, ...]) -> None:
         process = self._process
         process.port.spend(self._c_collective)
-        process.statistics.sent("collective", 4 * len(words))
+        process.statistics.sent(COLLECTIVE, 4 * len(words), dest)
         await process.am.request(dest, self._handler, self._call, *words)
 
     async def _take(self, what: str, source: int) -> tuple[int, ...]:

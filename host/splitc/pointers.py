@@ -70,17 +70,24 @@ class GlobalPointer:
 
 @dataclass(frozen=True, slots=True)
 class SpreadArray:
-    """An array whose elements lie on the processes in turn: element i on process i % ``procs``, at
-    the same ``address`` on all of them.
+    """An array whose elements lie on the processes in turn: element i on process i % ``procs``. A
+    process's part is at the same ``address`` on all nodes; parts on one node lie one behind the
+    other.
 
     Attributes
     ----------
+    address
+        Of the part of a node's first process.
     count
         Number of elements.
     element
         Bytes of an element.
     type
         Type of the elements, if each is one value; else empty.
+    lanes
+        Of each process, how many processes before it are on its node; empty where each has a node.
+    part
+        Bytes from the part of one process to that of the next one on its node.
     """
 
     address: int
@@ -88,12 +95,18 @@ class SpreadArray:
     procs: int
     element: int
     type: str = ""
+    lanes: tuple[int, ...] = ()
+    part: int = 0
+
+    def at(self, process: int) -> int:
+        """The address of the part of ``process``, on its node."""
+        return self.address + (self.lanes[process] * self.part if self.lanes else 0)
 
     def __getitem__(self, index: int) -> GlobalPointer:
         if not 0 <= index < self.count:
             raise IndexError(f"element {index}: the spread array has {self.count}")
         place, process = divmod(index, self.procs)
-        return GlobalPointer(process, self.address + place * self.element, self.type)
+        return GlobalPointer(process, self.at(process) + place * self.element, self.type)
 
     def __len__(self) -> int:
         return self.count

@@ -48,7 +48,7 @@ class Procedures:
             process.statistics.stayed("atomic")
             return _result(await self._call(procedure, target, words))
         process.port.spend(self._c_remote)
-        process.statistics.sent("atomic", 4 * len(words))
+        process.statistics.sent("atomic", 4 * len(words), target)
         self._answer = None
         await process.am.request(target, handler, *words)
         process.port.waiting_for(f"process {target} to run an atomic procedure")
@@ -70,7 +70,7 @@ class Procedures:
             self._counting.received += 4 * len(words)
             return
         process.port.spend(self._c_remote)
-        process.statistics.sent("store", 4 * len(words))
+        process.statistics.sent("store", 4 * len(words), target)
         await process.am.request(target, handler, *words)
 
     def _answering(self, procedure: Procedure) -> Callable[..., Any]:

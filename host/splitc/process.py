@@ -1,7 +1,7 @@
 """The base of all parts: the process, its Active Messages, pointers checked."""
 
-from ..am import Gam
 from ..port.node import Node
+from .messages import messages_of
 from .pointers import GlobalPointer
 from .statistics import Statistics
 
@@ -13,18 +13,33 @@ class SplitCError(Exception):
 
 
 class Process:
-    """One process: ``number`` of ``procs``, on ``node``, with the Active Messages ``am``."""
+    """One process: ``number`` of ``procs``, on ``node``, with the Active Messages ``am`` of
+    ``layer``.
 
-    __slots__ = ("node", "port", "memory", "am", "number", "procs", "statistics")
+    Attributes
+    ----------
+    lanes
+        Of each process, how many processes before it are on its node.
+    here
+        How many processes are on this one's node.
+    """
 
-    def __init__(self, node: Node) -> None:
-        if len(node.active) != node.nodes:
+    __slots__ = ("node", "port", "memory", "am", "number", "procs", "lanes", "here", "statistics")
+
+    def __init__(self, node: Node, layer: str = "am") -> None:
+        places = [(number, 0) for number in range(node.nodes)]
+        if layer != "am":
+            places = node.programs
+        elif len(node.active) != node.nodes:
             raise SplitCError(f"Split-C has a process on every node: of {node.nodes} nodes "
                               f"{len(node.active)} run a program")
         self.node, self.port, self.memory = node, node.port, node.memory
-        self.am = Gam(node)
-        self.number = node.number
-        self.procs = node.nodes
+        self.am = messages_of(layer, node)
+        self.number = node.number if layer == "am" else places.index((node.number, node.cpu))
+        self.procs = len(places)
+        self.lanes = [sum(place[0] == other[0] for other in places[:number])
+                      for number, place in enumerate(places)]
+        self.here = sum(place[0] == node.number for place in places)
         self.statistics = Statistics()
 
     def is_local(self, place: GlobalPointer, length: int) -> bool:

@@ -12,6 +12,7 @@ from ..port.node import Node
 from .bulk import Bulk
 from .collectives import Collectives, Operation, add
 from .counting import Counting
+from .heap import Heap
 from .pointers import GlobalPointer, SpreadArray, size_of
 from .procedures import Procedure, Procedures
 from .process import Process, SplitCError
@@ -25,8 +26,9 @@ ALIGN = 64
 
 class SplitC:
     """Split-C on ``node``, with the ``procedures`` that other processes may run here: the same, in
-    the same order, on all. A program runs between :meth:`enable` and :meth:`disable`, or inside
-    ``async with SplitC(node) as sc:``.
+    the same order, on all. Its messages are those of ``layer`` (:data:`.messages.LAYERS`): over am
+    a process is a node, over am2 a CPU that runs a program. A program runs between :meth:`enable`
+    and :meth:`disable`, or inside ``async with SplitC(node) as sc:``.
 
     Attributes
     ----------
@@ -43,8 +45,10 @@ class SplitC:
         A node runs no program: Split-C has a process on each.
     """
 
-    def __init__(self, node: Node, procedures: Sequence[Procedure] = ()) -> None:
-        self._process = process = Process(node)
+    def __init__(self, node: Node, procedures: Sequence[Procedure] = (), layer: str = "am"
+                 ) -> None:
+        self._process = process = Process(node, layer)
+        self._arrays = 0
         self.node = node
         self.am = process.am
         self.MYPROC = process.number
@@ -90,9 +94,17 @@ class SplitC:
         node = self.node
         mine = node.allocate(0, ALIGN)
         address = int(await self.reduce(mine, max))
-        node.allocate(address - mine + -(-count // self.PROCS) * size, ALIGN)
+        self._arrays += 1
+        part = -(-count // self.PROCS) * size
+        lanes = self._process.lanes
+        several = any(lanes)
+        if several:
+            part += -part % ALIGN
+        node.shared_service(Heap).claim(node, self._arrays, mine, address,
+                                        self._process.here * part, ALIGN)
         return SpreadArray(address, count, self.PROCS, size,
-                           element if isinstance(element, str) else "")
+                           element if isinstance(element, str) else "",
+                           tuple(lanes) if several else (), part if several else 0)
 
     def tolocal(self, pointer: GlobalPointer) -> int:
         """The address of ``pointer`` in this process's memory.

@@ -1,8 +1,12 @@
-"""Counts of messages and bytes, by kind."""
+"""Counts of messages and bytes, by kind, and of messages by where they went."""
 
+from collections import Counter
 from dataclasses import dataclass, field
 
-__all__ = ["Count", "Statistics"]
+__all__ = ["COLLECTIVE", "Count", "Statistics"]
+
+COLLECTIVE = "collective"
+"""The kind of the messages of barrier, broadcast, reduce and scan."""
 
 
 @dataclass(slots=True)
@@ -28,15 +32,24 @@ class Count:
 @dataclass(slots=True)
 class Statistics:
     """The requests of one process. Kinds have the names of the calls; the messages of barrier,
-    broadcast, reduce and scan are of the kind "collective"."""
+    broadcast, reduce and scan are of the kind "collective".
+
+    Attributes
+    ----------
+    to
+        Messages by the process that they went to, those of collective calls not among them.
+    """
 
     kinds: dict[str, Count] = field(default_factory=dict)
+    to: Counter[int] = field(default_factory=Counter)
 
-    def sent(self, kind: str, length: int) -> None:
-        """Count a message with ``length`` bytes of the program."""
+    def sent(self, kind: str, length: int, dest: int) -> None:
+        """Count a message to process ``dest``, with ``length`` bytes of the program."""
         count = self.kinds.setdefault(kind, Count())
         count.messages += 1
         count.bytes += length
+        if kind != COLLECTIVE:
+            self.to[dest] += 1
 
     def stayed(self, kind: str) -> None:
         """Count a local access."""

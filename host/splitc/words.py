@@ -144,7 +144,7 @@ class Words:
     async def _request(self, kind: str, dest: int, handler: int, length: int, *words: int) -> None:
         process = self._process
         process.port.spend(self._c_remote)
-        process.statistics.sent(kind, length)
+        process.statistics.sent(kind, length, dest)
         await process.am.request(dest, handler, *words)
 
     async def _ask(self, kind: str, dest: int, handler: int, length: int, *words: int
