@@ -27,6 +27,7 @@ LAYER = Layer(
     drivers=("nicbed.host.nic.kinds:Rings", "nicbed.host.nic.kinds:Queues"),
     needs=needs,
     flushes=flushes,
+    messages="nicbed.host.am.gam:Gam",
     endpoint="nicbed.host.am.endpoint:AmEndpoint",
     background="nicbed.host.am.message_processor:background",
 )

@@ -47,4 +47,5 @@ LAYER = Layer(
     needs_of_exchange=_needs_of_exchange,
     endpoint="nicbed.host.am2.endpoint:Am2Endpoint",
     processes=_processes,
+    messages="nicbed.host.am2.gam_over_am2:GamOverAm2",
 )

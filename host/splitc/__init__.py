@@ -9,7 +9,7 @@ In the order in which to read:
 - :mod:`.pointers`: Global pointers and spread arrays, and values as words of a message
 - :mod:`.costs`: CPU costs of Split-C: what each call and handler adds to Active Messages
 - :mod:`.statistics`: Counts of messages and bytes, by kind
-- :mod:`.messages`: The Active Messages over which Split-C runs, and the layers that have them
+- :mod:`.messages`: The Active Messages over which Split-C runs
 - :mod:`.process`: The base of all parts: the process, its Active Messages, pointers checked
 - :mod:`.counting`: Counts accesses that have no answer yet, and stored bytes sent and received
 - :mod:`.words`: Accesses to words: read and write, get and put, store

@@ -1,18 +1,14 @@
-"""The Active Messages over which Split-C runs, and the layers that have them."""
+"""The Active Messages over which Split-C runs."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any, Protocol
 
-from ...layouts.doors.lazy import resolved
-from ..am import Gam
-from ..port.node import Node
-
-__all__ = ["LAYERS", "Messages", "messages_of"]
+__all__ = ["Messages"]
 
 
 class Messages(Protocol):
-    """What Split-C uses of Generic Active Messages. Processes have numbers from 0 on; handlers are
-    ``h(am, source, *words)``, those of bulk transfers ``h(am, source, address, bytes,
+    """The calls of Generic Active Messages that Split-C uses. Processes have numbers from 0 on;
+    handlers are ``h(am, source, *words)``, those of bulk transfers ``h(am, source, address, bytes,
     argument)``."""
 
     def register(self, handler: Any) -> int:
@@ -55,15 +51,3 @@ class Messages(Protocol):
                   handler: int | None = None, arg: int = 0) -> None:
         """Copy ``length`` bytes from ``remote`` at ``dest``; ``handler`` then runs here."""
         ...
-
-
-LAYERS: dict[str, Callable[[Node], Messages] | str] = {
-    "am": Gam, "am2": "nicbed.host.am2.gam:GamOverAm2"}
-"""Layers by name, and what makes a process's messages of its node. Over am a process is a node;
-over am2 it is a CPU that runs a program."""
-
-
-def messages_of(layer: str, node: Node) -> Messages:
-    """The messages of the process on ``node`` over ``layer``, one of LAYERS."""
-    found: Messages = resolved(LAYERS[layer])(node)
-    return found

@@ -1,7 +1,11 @@
 """The base of all parts: the process, its Active Messages, pointers checked."""
 
+from ...layouts.doors.layer import Layer
+from ...layouts.doors.lazy import resolved
+from ...layouts.doors.places import nodes
+from ..am.layer import LAYER as AM
 from ..port.node import Node
-from .messages import messages_of
+from .messages import Messages
 from .pointers import GlobalPointer
 from .statistics import Statistics
 
@@ -26,16 +30,16 @@ class Process:
 
     __slots__ = ("node", "port", "memory", "am", "number", "procs", "lanes", "here", "statistics")
 
-    def __init__(self, node: Node, layer: str = "am") -> None:
-        places = [(number, 0) for number in range(node.nodes)]
-        if layer != "am":
-            places = node.programs
-        elif len(node.active) != node.nodes:
-            raise SplitCError(f"Split-C has a process on every node: of {node.nodes} nodes "
-                              f"{len(node.active)} run a program")
+    def __init__(self, node: Node, layer: Layer = AM) -> None:
+        places, running = layer.places(node.description), {*node.programs}
+        if running != {*places}:
+            raise SplitCError(f"Split-C has a process on every node: of {len(places)} nodes "
+                              f"{len(running)} run a program" if layer.places is nodes else
+                              f"Split-C has {len(places)} processes over {layer.name}, and "
+                              f"{len(running)} CPUs run a program")
         self.node, self.port, self.memory = node, node.port, node.memory
-        self.am = messages_of(layer, node)
-        self.number = node.number if layer == "am" else places.index((node.number, node.cpu))
+        self.am: Messages = resolved(layer.messages)(node)
+        self.number = places.index((node.number, node.cpu))
         self.procs = len(places)
         self.lanes = [sum(place[0] == other[0] for other in places[:number])
                       for number, place in enumerate(places)]

@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from types import TracebackType
 from typing import Any
 
+from ...layouts.doors.layer import Layer
+from ..am.layer import LAYER as AM
 from ..port.node import Node
 from .bulk import Bulk
 from .collectives import Collectives, Operation, add
@@ -26,8 +28,8 @@ ALIGN = 64
 
 class SplitC:
     """Split-C on ``node``, with the ``procedures`` that other processes may run here: the same, in
-    the same order, on all. Its messages are those of ``layer`` (:data:`.messages.LAYERS`): over am
-    a process is a node, over am2 a CPU that runs a program. A program runs between :meth:`enable`
+    the same order, on all. Its messages, and its processes, are those of ``layer``: over Active
+    Messages, the default, a process is a node. A program runs between :meth:`enable`
     and :meth:`disable`, or inside ``async with SplitC(node) as sc:``.
 
     Attributes
@@ -42,10 +44,10 @@ class SplitC:
     Raises
     ------
     SplitCError
-        A node runs no program: Split-C has a process on each.
+        Others run a program than the layer's processes: over Active Messages each node.
     """
 
-    def __init__(self, node: Node, procedures: Sequence[Procedure] = (), layer: str = "am"
+    def __init__(self, node: Node, procedures: Sequence[Procedure] = (), layer: Layer = AM
                  ) -> None:
         self._process = process = Process(node, layer)
         self._arrays = 0

@@ -315,6 +315,17 @@ class Apps(Section):
                           doc="An iteration of NAS SP takes this long for a point.")
     bt_point: Rate = cost(Fraction(24000), unit="CPU cycles", ge=0, le=10000000,
                           doc="An iteration of NAS BT takes this long for a point.")
+    fft_point: Rate = cost(Fraction(110), unit="CPU cycles", ge=0, le=1000000,
+                           doc="A transform of fft along one axis takes this long for a point, "
+                               "beside its memory traffic.")
+    con_node: Rate = cost(Fraction(120), unit="CPU cycles", ge=0, le=1000000,
+                          doc="The local search of con takes this long for a node, beside its "
+                              "memory traffic.")
+    con_edge: Rate = cost(Fraction(80), unit="CPU cycles", ge=0, le=1000000,
+                          doc="The local search of con, and each later look at an edge, take this "
+                              "long for an edge.")
+    em3d_edge: Rate = cost(Fraction(30), unit="CPU cycles", ge=0, le=1000000,
+                           doc="Half a step of em3d takes this long for an edge.")
     poll_interval: int = cost(20000, ge=0, le=1 << 30,
                               doc="A program that computes polls after this long; with 0 it never "
                                   "does.")

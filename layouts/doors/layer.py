@@ -61,8 +61,11 @@ class Layer:
         Its :class:`~nicbed.host.endpoint.Endpoint`; empty: it has none.
     processes
         Where any CPU can have a process of its own over the layer: ``processes(description)`` is
-        node and CPU of each one that a benchmark has, in order of both, and benchmarks count
-        processes. None: they count nodes, of which CPU 0 runs the program.
+        node and CPU of each one that a benchmark, or a program over Split-C, has, in order of both,
+        and benchmarks count processes. None: they count nodes, of which CPU 0 runs the program.
+    messages
+        What makes the Generic Active Messages of a process of its :class:`~nicbed.host.port.node.
+        Node`, for Split-C (:class:`~nicbed.host.splitc.messages.Messages`); empty: there are none.
     background
         What the runtime starts beside the programs of a run: ``background(description)`` is a
         :class:`nicbed.host.background.Background`, or None: that of a layer that is built in, if
@@ -83,6 +86,7 @@ class Layer:
     settle: "Callable[[Description], Description]" = _itself
     endpoint: Any = ""
     processes: "Callable[[Description], Sequence[tuple[int, int]]] | None" = None
+    messages: Any = ""
     background: Any = ""
 
     @property
@@ -90,11 +94,15 @@ class Layer:
         """The class of its endpoints; None: it has none."""
         return resolved(self.endpoint) if self.endpoint else None
 
+    def places(self, description: "Description") -> "Sequence[tuple[int, int]]":
+        """Node and CPU of each process, in the order of their numbers; else CPU 0 of each node."""
+        if self.processes is None:
+            return [(node, 0) for node in range(description.fabric.nodes)]
+        return self.processes(description)
+
     def parties(self, description: "Description") -> int:
         """Number of what benchmarks over the layer count: its processes, else nodes."""
-        if self.processes is None:
-            return description.fabric.nodes
-        return len(self.processes(description))
+        return len(self.places(description))
 
     @property
     def own_sections(self) -> tuple[str, ...]:

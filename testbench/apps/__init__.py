@@ -2,6 +2,7 @@
 
 In the order in which to read:
 
+- :mod:`.layout`: Layouts: the nodes, CPUs and NICs on which the study of clumps ran its programs
 - :mod:`.measurement`: Runs a program over Split-C, compares its answer, and splits its time into
   phases
 - :mod:`.report`: Tables and plot of such a run
@@ -17,8 +18,10 @@ from types import ModuleType
 from typing import Any
 
 from ...layouts.description import Description
+from ...layouts.doors import LAYERS
 from ..errors import UserError, nearest
 from . import needs
+from .layout import LAYER as CLUMPS
 
 __all__ = ["APPS", "App", "NODES", "Option", "fitted", "get", "outlook", "parameters"]
 
@@ -57,7 +60,16 @@ class Option:
 @dataclass(frozen=True)
 class App:
     """A program: its name, what it is, its parameters; the layer over which it runs, its processes
-    if nobody says how many, and the cycles after which a run is stopped (default: the lab's)."""
+    if nobody says how many, and the cycles after which a run is stopped (default: the lab's).
+
+    Attributes
+    ----------
+    layouts
+        Whether there are layouts for it (:mod:`.layout`): it also runs over the other layers that
+        have messages for Split-C, whose processes need not be nodes.
+    streams
+        Whether its computation goes over a working set in memory (host.apps.streaming).
+    """
 
     name: str
     title: str
@@ -65,6 +77,25 @@ class App:
     layer: str = "am"
     nodes: int = NODES
     limit: int | None = None
+    layouts: bool = False
+    streams: bool = False
+
+    def over(self, layer: str | None, layout: str | None = None) -> str:
+        """The layer over which it runs, where a user wants ``layer``, or has no wish, and
+        ``layout``.
+
+        Raises
+        ------
+        UserError
+            It does not run so.
+        """
+        if layout is not None and not self.layouts:
+            raise UserError(f"--layout {layout}: {self.name} has no layouts")
+        mine = [self.layer, *(other for other, one in LAYERS.working() if self.layouts
+                              and one.messages and other != self.layer)]
+        if layer not in (None, *mine):
+            raise UserError(f"--layer {layer}: {self.name} runs over {' or '.join(mine)}")
+        return layer or (CLUMPS if layout is not None else self.layer)
 
     @property
     def module(self) -> ModuleType:
@@ -86,6 +117,10 @@ class App:
         return "nicbed.testbench.apps" + (".nas" if self.layer == "mpi" else "")
 
 
+def _clump(name: str, title: str, options: Mapping[str, Option], streams: bool = True) -> App:
+    return App(name, title, options, limit=1 << 32, layouts=True, streams=streams)
+
+
 _SEED = Option(0, (1 << 32) - 1)
 _SORT = {"variant": Option(choices=("sm", "lg")), "keys": Option(1, 1 << 20), "seed": _SEED}
 _NAS = {"class": Option(choices=("S", "W", "A")), "compute": Option(choices=("whole", "charged")),
@@ -102,6 +137,14 @@ APPS = {app.name: app for app in [
     App("sample-sort", "sample sort, by words (sm) or in bulk (lg)", _SORT),
     App("radix-sort", "radix sort, by words (sm) or in bulk (lg)",
         {**_SORT, "passes": Option(2, 8)}),
+    _clump("fft", "Fourier transform of a cube in slabs: two transposes, all to all, by 4 KB",
+           {"points": Option(1, 256), "seed": _SEED}),
+    _clump("con", "connected components of a lattice with random edges: searches, then hooks",
+           {"variant": Option(choices=("comm", "comp")), "side": Option(1, 1024), "seed": _SEED}),
+    _clump("em3d", "electromagnetic waves on a graph: each half step reads its neighbours",
+           {"vertices": Option(2, 1 << 20), "degree": Option(1, 1000), "remote": Option(0, 100),
+            "steps": Option(1, 1000), "mapping": Option(choices=("naive", "good")),
+            "seed": _SEED}, streams=False),
     _kernel("is", "NAS integer sort: Allreduce and Alltoallv of keys"),
     _kernel("ep", "NAS Gaussian deviates: computation, and three Allreduces"),
     _kernel("cg", "NAS conjugate gradients: sums along rows of processes, and transposes"),
@@ -126,8 +169,10 @@ def get(name: str) -> App:
     return APPS[name]
 
 
-def parameters(app: App, given: Mapping[str, Any], description: Description) -> dict[str, Any]:
-    """The parameters of ``app``: what the user has ``given``, and defaults.
+def parameters(app: App, given: Mapping[str, Any], description: Description,
+               layer: str | None = None) -> dict[str, Any]:
+    """The parameters of ``app``, which runs over ``layer`` (default: its own): what the user has
+    ``given``, and defaults.
 
     Raises
     ------
@@ -135,7 +180,7 @@ def parameters(app: App, given: Mapping[str, Any], description: Description) -> 
         One does not exist for this program, is out of range, does not fit the number of nodes, or
         they need more memory than a node has.
     """
-    found, wanted = _found(app, given, description)
+    found, wanted = _found(app, given, description, layer)
     for need in wanted:
         if need.has(description) < need.least:
             raise UserError(f"{need.why}: {need.knob} = {need.has(description)}; "
@@ -143,15 +188,15 @@ def parameters(app: App, given: Mapping[str, Any], description: Description) -> 
     return found
 
 
-def fitted(app: App, given: Mapping[str, Any], description: Description, asked: Container[str]
-           ) -> Description:
-    """``description`` with room for the data of ``app``, if it is a kernel: memory and the
-    translation table grow, unless they are among ``asked`` or have another value than the default.
-    Parameters that are wrong are left to :func:`parameters`."""
-    if app.layer != "mpi":
+def fitted(app: App, given: Mapping[str, Any], description: Description, asked: Container[str],
+           layer: str | None = None) -> Description:
+    """``description`` with room for the data of ``app``, if it is a kernel or has layouts: memory
+    and the translation table grow, unless they are among ``asked`` or have another value than the
+    default. Parameters that are wrong are left to :func:`parameters`."""
+    if app.layer != "mpi" and not app.layouts:
         return description
     try:
-        _, wanted = _found(app, given, description)
+        _, wanted = _found(app, given, description, layer)
     except UserError:
         return description
     return needs.grown(description, wanted, asked)
@@ -170,18 +215,26 @@ def outlook(app: App, found: Mapping[str, Any], description: Description, sim: s
                           known=extent.calibrated(description, sim, found["compute"]))
 
 
-def _found(app: App, given: Mapping[str, Any], description: Description
-           ) -> tuple[dict[str, Any], list[needs.Need]]:
+def _found(app: App, given: Mapping[str, Any], description: Description,
+           layer: str | None) -> tuple[dict[str, Any], list[needs.Need]]:
     """All parameters, and what the data need."""
     for name, value in given.items():
         if name not in app.options:
             raise UserError(f"--{name}: {app.name} has no such parameter: it takes "
                             f"{', '.join(f'--{one}' for one in app.options)}")
         app.options[name].check(name, value)
+    from ...host.apps.streaming import Streaming
+
     nodes = description.fabric.nodes
     if app.layer != "mpi":
         found = app.module.defaults(given)
-        return found, [needs.of_memory(app.name, app.module.needed(found, nodes), description)]
+        where = LAYERS.get(layer or app.layer).places(description)
+        data = app.module.needed(found, len(where))
+        if app.streams:
+            data += Streaming.room(description)
+        here = sum(node == 0 for node, _ in where)
+        return found, [needs.of_memory(app.name, here * data, description,
+                                       queues=here if layer == CLUMPS else 0)]
     found, kernel = _kernel_run(app, given, nodes)
     return found, needs.of_kernel(app.name, kernel, description)
 

@@ -1,13 +1,14 @@
 """Runs a program, compares its answer, and splits its time into phases."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from ...host.apps.phases import Phase, Phases
 from ...host.port.node import Node
 from ...host.splitc import SplitC, SplitCError
-from ...layouts.trace import Activity
+from ...layouts.doors import LAYERS, Layer
+from ...layouts.trace import Activity, Mark
 from ..errors import UserError
 from ..estimate.compare import check
 from ..results.document import cycles
@@ -15,20 +16,32 @@ from ..truth.phases import PhaseTime, phases
 from ..truth.spans import spans
 from . import get
 
-__all__ = ["evaluate", "measure", "run", "run_sizes"]
+__all__ = ["Told", "evaluate", "measure", "run", "run_sizes"]
 
 
-async def run(lab: Any, name: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """Run program ``name`` on all nodes, in the simulator's process; the outcome is plain data."""
+class Told(NamedTuple):
+    """The result of a process: its part of the answer, its counts of messages by kind, and its
+    messages by receiver."""
+
+    answer: Any
+    counts: dict[str, dict[str, int]]
+    to: dict[int, int]
+
+
+async def run(lab: Any, name: str, parameters: Mapping[str, Any], layer: str | None = None
+              ) -> dict[str, Any]:
+    """Run program ``name`` over ``layer`` (default: its own), in the simulator's process; the
+    outcome is plain data."""
     from ..results.document import plain
 
-    module = get(name).module
+    app = get(name)
+    module, over = app.module, LAYERS.get(layer or app.layer)
     lab.progress(name, 0, 0)
     try:
-        found, given = await measure(lab, module, parameters)
+        found, given = await measure(lab, module, parameters, over, name)
     except SplitCError as error:
         raise UserError(f"{name}: {error}", status=1) from None
-    outcome = evaluate(module, found, given, parameters, lab.description.fabric.nodes)
+    outcome = evaluate(module, found, given, parameters, over.places(lab.description))
     return plain({**outcome, "checks": [*outcome["checks"], *lab.account.checks()]})
 
 
@@ -42,29 +55,70 @@ async def run_sizes(lab: Any, name: str, several: Sequence[Mapping[str, Any]]) -
             "checks": [check for outcome in found for check in outcome["checks"]]}
 
 
-async def measure(lab: Any, module: Any, parameters: Mapping[str, Any]) -> tuple[Any, Any]:
-    """The run and the program's data. Each node's result is its part of the answer and its counts
-    of messages."""
-    nodes = lab.description.fabric.nodes
-    given = module.inputs(parameters, nodes)
+async def measure(lab: Any, module: Any, parameters: Mapping[str, Any], layer: Layer,
+                  name: str = "") -> tuple[Any, Any]:
+    """The run, over ``layer``, and the program's data. Each process's result is a :class:`Told`;
+    the lab is told of the phases of program ``name``."""
+    where = layer.places(lab.description)
+    given = module.inputs(parameters, len(where))
 
-    async def program(node: Node) -> tuple[Any, dict[str, dict[str, int]]]:
+    async def program(node: Node) -> Told:
         process = module.Program(node, given, parameters)
-        async with SplitC(node, process.procedures) as sc:
-            answer = await process.run(sc, Phases(node.port, module.PHASES))
-            return answer, sc.statistics.plain()
+        async with SplitC(node, process.procedures, layer) as sc:
+            begins = _telling(lab, module, parameters, name) if name and not sc.MYPROC else _silent
+            answer = await process.run(sc, Phases(node.port, module.PHASES, begins))
+            return Told(answer, sc.statistics.plain(), dict(sc.statistics.to))
 
-    return await lab.run([program] * nodes), given
+    nodes, cpus = range(lab.description.fabric.nodes), range(lab.description.node.cpus)
+    if where == [(node, 0) for node in nodes]:
+        return await lab.run([program for _ in nodes]), given
+    return await lab.run([[program if (node, cpu) in where else None for cpu in cpus]
+                          for node in nodes]), given
 
 
-def evaluate(module: Any, run: Any, given: Any, parameters: Mapping[str, Any], nodes: int
-             ) -> dict[str, Any]:
-    """Results, points and checks of a run."""
-    times, limits = phases(spans(run.marks))
+def _silent(phase: str) -> None:
+    """Nobody is told of a phase."""
+
+
+def _telling(lab: Any, module: Any, parameters: Mapping[str, Any], name: str
+             ) -> Callable[[str], None]:
+    """Tells of the phases of a process, of which there are as many as the module's ``turns``
+    says, if it has that."""
+    turns = getattr(module, "turns", None)
+    total = turns(parameters) if turns else 0
+    done = 0
+
+    def begins(phase: str) -> None:
+        nonlocal done
+        lab.progress(f"{name}: {phase}", done, total)
+        done += 1
+
+    return begins
+
+
+def _by_process(run: Any, where: Sequence[tuple[int, int]]) -> tuple[list[Told], Iterable[Mark]]:
+    """Results and marks of the processes: a mark's node is the process's number."""
+    numbers = {place: number for number, place in enumerate(where)}
+    results = [run.results[node][cpu] if isinstance(run.results[node], list) else run.results[node]
+               for node, cpu in where]
+    if all(place == (number, 0) for place, number in numbers.items()):
+        return results, run.marks
+    marks = (mark._replace(node=numbers[mark.node, mark.cpu], cpu=0) for mark in run.marks
+             if (mark.node, mark.cpu) in numbers)
+    return results, marks
+
+
+def evaluate(module: Any, run: Any, given: Any, parameters: Mapping[str, Any],
+             where: Sequence[tuple[int, int]]) -> dict[str, Any]:
+    """Results, points and checks of a run whose processes were on the CPUs ``where``."""
+    results, marks = _by_process(run, where)
+    nodes = len(where)
+    times, limits = phases(spans(marks))
     begin = min(first for first, _ in limits.values())
     end = max(last for _, last in limits.values())
-    answer, told = module.check([answer for answer, _ in run.results], given, parameters)
-    counts = [count for _, count in run.results]
+    answer, told = module.check([one.answer for one in results], given, parameters)
+    counts = [one.counts for one in results]
+    traffic, checks = _traffic(module, results, given, parameters, where)
     expected = module.messages(given, parameters, nodes)
     sent = [{kind: one["messages"] for kind, one in mine.items()
              if one["messages"] and kind != "collective"} for mine in counts]
@@ -75,16 +129,35 @@ def evaluate(module: Any, run: Any, given: Any, parameters: Mapping[str, Any], n
             "cycles": cycles(end - begin), "answer": told,
             "phases": _by_phase(module.PHASES, times, nodes),
             "processes": [_by_kind(times, node) for node in range(nodes)],
-            "messages": _total(counts)},
+            "messages": _total(counts), **traffic},
         "points": {"messages": counts,
                    "limits": [[cycles(first - begin), cycles(last - begin)]
                               for _, (first, last) in sorted(limits.items())]},
         "checks": [
-            check("the answer is numpy's", answer, told),
+            check("the answer is numpy's" if not traffic else "the answer is right", answer, told),
             check("messages are as many as the algorithm sends", sent == expected,
                   f"{sum(map(_sum, sent))} sent, {sum(map(_sum, expected))} expected"),
+            *checks,
             check("the phases are the whole time", not any(gaps),
                   f"{cycles(sum(gaps))} cycles of all processes are in none")]}
+
+
+def _traffic(module: Any, results: Sequence[Told], given: Any, parameters: Mapping[str, Any],
+             where: Sequence[tuple[int, int]]) -> tuple[dict[str, Any], list[Any]]:
+    """Messages of each process that left its node and that stayed within, replies and collective
+    calls not counted; and the check that they went where the algorithm sends them. Nothing for a
+    program that does not say where that is."""
+    if not hasattr(module, "traffic"):
+        return {}, []
+    found = [{"off": sum(count for other, count in one.to.items()
+                         if where[other][0] != where[me][0]),
+              "within": sum(count for other, count in one.to.items()
+                            if where[other][0] == where[me][0])}
+             for me, one in enumerate(results)]
+    expected = module.traffic(given, parameters, len(where))
+    wrong = sum(one.to != other for one, other in zip(results, expected, strict=True))
+    return {"traffic": found}, [check("messages go where the algorithm sends them", not wrong,
+                                      f"those of {wrong} of {len(where)} processes do not")]
 
 
 def _sum(counts: Mapping[str, int]) -> int:

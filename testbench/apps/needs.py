@@ -6,6 +6,7 @@ from collections.abc import Container, Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from ...layouts.am2 import LONG, PACKET_BYTES
 from ...layouts.description import Description, Knob, knobs
 from ..errors import UserError
 
@@ -85,11 +86,15 @@ def _nodes(kernel: Any, description: Description) -> int | None:
     return None
 
 
-def of_memory(name: str, data: int, description: Description, kernel: Any = None) -> Need:
-    """Host memory for ``data`` bytes of program ``name``, and for the layers below."""
+def of_memory(name: str, data: int, description: Description, kernel: Any = None,
+              queues: int = 0) -> Need:
+    """Host memory for ``data`` bytes of program ``name``, and for the layers below: over am2 with
+    the queues of ``queues`` endpoints."""
     from ...host.apps.data import fixed_bytes
 
-    data += fixed_bytes(description, description.fabric.nodes)
+    am2 = description.am2
+    block = 2 * (am2.queue_packets * PACKET_BYTES + am2.queue_blocks * LONG) + (1 << 14)
+    data += fixed_bytes(description, description.fabric.nodes) + queues * block
     return Need("memory", "bytes", data, f"{name} needs {data} bytes of host memory", kernel)
 
 

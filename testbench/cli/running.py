@@ -86,13 +86,30 @@ ARGUMENTS = "nicbed.arguments"
 @click.option("--cflags", default="", metavar="FLAGS",
               help="Of a program in C: more options for the compiler, such as '-DN=100'.")
 @click.option("--variant", metavar="VARIANT",
-              help="Of a sort: sm, two keys a message, or lg, in bulk.  [default: lg]")
+              help="Of a sort: sm, two keys a message, or lg, in bulk.  [default: lg]  Of con: "
+                   "comm, in three dimensions, or comp, in two.  [default: comm]")
 @click.option("--keys", type=int, metavar="N", help="Of a sort: keys a process.  [default: 2048]")
 @click.option("--passes", type=int, metavar="N", help="Of radix-sort: passes.  [default: 3]")
 @click.option("--blocks", type=int, metavar="N",
               help="Of mm: blocks in a row of a matrix.  [default: 4]")
 @click.option("--block", type=int, metavar="N",
               help="Of mm: doubles in a row of a block.  [default: 16]")
+@click.option("--points", type=int, metavar="N",
+              help="Of fft: points along each axis of the cube.  [default: 32]")
+@click.option("--side", type=int, metavar="N",
+              help="Of con: nodes along each axis of a process's part.  [default: 8, of comp 32]")
+@click.option("--vertices", type=int, metavar="N",
+              help="Of em3d: E and H vertices a process.  [default: 100]")
+@click.option("--degree", type=int, metavar="N",
+              help="Of em3d: edges a vertex.  [default: 20]")
+@click.option("--remote", type=int, metavar="PERCENT",
+              help="Of em3d: edges that lead to other processes.  [default: 40]")
+@click.option("--steps", type=int, metavar="N", help="Of em3d: steps.  [default: 1]")
+@click.option("--mapping", metavar="HOW",
+              help="Of em3d: the blocks of a node with eight CPUs are 4 x 2 x 1 (naive) or 2 x 2 x "
+                   "2 (good).  [default: naive]")
+@click.option("--layout", metavar="LAYOUT",
+              help="Of fft, con, em3d: nodes and CPUs of the processes: now-8, smp, now-32, 4x8.")
 @click.option("--seed", type=int, metavar="N", help="Seed of the data.  [default: 1]")
 @click.option("--class", "class_", metavar="CLASS",
               help="Of a NAS kernel: its size, S, W or A.  [default: S]")
@@ -104,15 +121,16 @@ ARGUMENTS = "nicbed.arguments"
               help="Of a NAS kernel: K timed iterations; the whole run's time follows by their "
                    "slope.  [default: all]")
 @click.option("--layer", metavar="LAYER",
-              help="Layer of the program, which has one.  [am, of a NAS kernel mpi]")
+              help="Layer of the program; fft, con and em3d have am and am2.  [am, with --layout "
+                   "am2, of a NAS kernel mpi]")
 @FRESH
 @measure_options
 @click.pass_context
 def app(ctx: click.Context, names: tuple[str, ...], cflags: str, options: RunOptions,
         **given: Any) -> None:
-    """Run program NAME: over Split-C mm, sample-sort or radix-sort; over MPI a NAS kernel, is, ep,
-    cg, mg, ft, lu, sp or bt. Check its answer; print where its time went by process, and its
-    messages; draw a plot, write its result file.
+    """Run program NAME: over Split-C mm, sample-sort, radix-sort, fft, con or em3d; over MPI a NAS
+    kernel, is, ep, cg, mg, ft, lu, sp or bt. Check its answer; print where its time went by
+    process, and its messages; draw a plot, write its result file.
 
     Or run a program of MPI as it was written: FILE.py, for mpi4py, FILE.c, FILE.cpp, several, or
     their folder. What comes after -- are its arguments."""

@@ -8,7 +8,7 @@ from types import EllipsisType
 from typing import TYPE_CHECKING, Any, Self
 
 from ...host.port.node import Program, Programs
-from ...layouts.description import Description
+from ...layouts.description import Description, knobs_by_name
 from ...layouts.doors import LAYERS
 from ..backends import BOARDS, MODEL, SIMS
 from ..backends.job import Job
@@ -134,12 +134,14 @@ class Testbed:
         return self.measure(self.benchmark(name, layer=layer, full=full, knobs=knobs,
                                            parameters=parameters), wave=wave, timeline=timeline)
 
-    def app(self, name: str, *, layer: str | None = None, knobs: Mapping[str, Any] | None = None,
-            wave: Path | None = None, timeline: Path | None = None, **parameters: Any) -> Result:
+    def app(self, name: str, *, layer: str | None = None, layout: str | None = None,
+            knobs: Mapping[str, Any] | None = None, wave: Path | None = None,
+            timeline: Path | None = None, **parameters: Any) -> Result:
         """Run program ``name`` over Split-C or MPI with ``parameters``; the others as for
-        :meth:`bench`. ``layer`` can only be the program's own."""
-        return self.measure(self.program(name, layer=layer, knobs=knobs, **parameters), wave=wave,
-                            timeline=timeline)
+        :meth:`bench`. ``layer`` can only be one of the program's. ``layout`` names a layout of its
+        processes: now-8, smp, now-32 or 4x8."""
+        return self.measure(self.program(name, layer=layer, layout=layout, knobs=knobs,
+                                         **parameters), wave=wave, timeline=timeline)
 
     def area(self, *, layer: str = DEFAULT_LAYER, knobs: Mapping[str, Any] | None = None) -> Result:
         """The area of the NIC on an ECP5, from synthesis; the others as for :meth:`bench`. Only
@@ -204,18 +206,26 @@ class Testbed:
         return measurement.benchmark(name, found, description, layer=layer, sim=self.sim,
                                      full=full, changes=parameters)
 
-    def program(self, name: str, *, layer: str | None = None,
+    def program(self, name: str, *, layer: str | None = None, layout: str | None = None,
                 knobs: Mapping[str, Any] | None = None, **parameters: Any) -> Measurement:
         """Returns what :meth:`app` measures, without measuring it."""
         from .. import apps
+        from ..apps.layout import layout_of
 
         app = apps.get(name)
-        if layer not in (None, app.layer):
-            raise UserError(f"--layer {layer}: {name} runs over {app.layer}")
-        description = load.for_layer(self._with(knobs, app.nodes), app.layer)
-        description = apps.fitted(app, parameters, description, self._asked(knobs))
-        one_nic(description, app.name, "whose processes are nodes")
-        return measurement.program(app, parameters, description, sim=self.sim)
+        over = app.over(layer, layout)
+        laid = None if layout is None else layout_of(layout)
+        layer = check_layer(over)
+        if laid is None:
+            description = self._with(knobs, app.nodes if layer == app.layer else 0)
+        else:
+            description = self._with({**laid.changes(self._given(knobs)), **(knobs or {})})
+            laid.check(description, layer)
+        description = load.for_layer(description, layer)
+        description = apps.fitted(app, parameters, description, self._asked(knobs), layer)
+        if layer == app.layer:
+            one_nic(description, app.name, "whose processes are nodes")
+        return measurement.program(app, parameters, description, sim=self.sim, layer=layer)
 
     def wanted(self, names: Sequence[str], *, layer: str | None = None,
                knobs: Mapping[str, Any] | None = None) -> dict[str, Measurement]:
@@ -342,6 +352,13 @@ class Testbed:
         """Knobs that the caller has set, beside the description's file."""
         return frozenset((*self._changes, *(knobs or {}),
                           *(text.partition("=")[0].strip() for text in self._overrides)))
+
+    def _given(self, knobs: Mapping[str, Any] | None) -> dict[str, Any]:
+        """Values of the knobs that the caller has set, beside the description's file."""
+        found = self._with(knobs)
+        asked = {*self._asked(knobs), *(["fabric.nodes"] if self._nodes is not None else [])}
+        return {name: knob.of(found) for name, knob in knobs_by_name(asked).items()
+                if name in asked}
 
     def _simulator(self, description: Description, tell: Any) -> Simulator | None:
         """The simulator of ``description``; None for a board and for the functional target, for

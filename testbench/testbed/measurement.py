@@ -140,9 +140,9 @@ def area(description: Description, *, layer: str, sim: str) -> Measurement:
                        synthesis=True)
 
 
-def program(app: "App", given: Mapping[str, Any], description: Description, *, sim: str
-            ) -> Measurement:
-    """Program ``app`` with the parameters ``given``.
+def program(app: "App", given: Mapping[str, Any], description: Description, *, sim: str,
+            layer: str | None = None) -> Measurement:
+    """Program ``app`` with the parameters ``given``, over ``layer`` (default: the app's).
 
     Raises
     ------
@@ -151,9 +151,11 @@ def program(app: "App", given: Mapping[str, Any], description: Description, *, s
     """
     from .. import apps
 
-    parameters = apps.parameters(app, given, description)
-    return Measurement(app.name, app.layer, sim, description, parameters, app.job,
-                       {"name": app.name, "parameters": parameters}, app.report.__name__,
+    layer = layer or app.layer
+    parameters = apps.parameters(app, given, description, layer)
+    other = {"layer": layer} if layer != app.layer else {}
+    return Measurement(app.name, layer, sim, description, parameters, app.job,
+                       {"name": app.name, "parameters": parameters, **other}, app.report.__name__,
                        limit=app.limit, pure=sim != "board",
                        outlook=apps.outlook(app, parameters, description, sim))
 

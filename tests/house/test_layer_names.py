@@ -17,7 +17,8 @@ LEFT = {
     "host/splitc/process.py": 1, "testbench/apps/needs.py": 3,
     "testbench/simulators/simulator.py": 1,
     # Programs of one layer, and what is published of one.
-    "testbench/apps/__init__.py": 6, "testbench/cli/running.py": 3,
+    "testbench/apps/__init__.py": 6, "testbench/apps/layout.py": 1,
+    "testbench/cli/running.py": 3,
     "testbench/commands/worth.py": 2, "testbench/machines/curves.py": 5,
     "testbench/machines/quantities.py": 4, "testbench/machines/reproduction.py": 1,
     "testbench/speed/measurement.py": 2, "testbench/speed/workloads.py": 3,

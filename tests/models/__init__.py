@@ -15,6 +15,8 @@ In the order in which to read:
 - :mod:`.processor_engines`: The surroundings of an engine of the NIC processor in its bench: NIC
   memory, and firmware
 - :mod:`.board`: A toy machine to put a board's harness around, as RTL and as a model of it
+- :mod:`.toy_messages`: Active Messages of processes that are CPUs, without a NIC: what Split-C
+  needs
 - :mod:`.toy_target`: A target of nothing but host ports that can only delay: what back ends are
   tested against
 - :mod:`.unkind_target`: Memory as unkind as a device's: what a BlockRam reads of a word being

@@ -1,11 +1,13 @@
 """Programs over Split-C on the model target, with a stand-in for a lab."""
 
 import asyncio
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
 from nicbed.host.runtime import Runtime
 from nicbed.layouts.description import Description
+from nicbed.layouts.doors import LAYERS
 from nicbed.testbench import apps
 from nicbed.testbench.apps import measurement
 
@@ -26,17 +28,22 @@ class ModelLab:
 
 
 def run_app(name: str, nodes: int, given: dict[str, Any], settings: dict[str, Any] | None = None,
-            data: Any = None) -> SimpleNamespace:
-    """Run a program, on ``data`` instead of its own if that is given: its ``outcome``, the
-    ``runtime``, and what went into it."""
+            data: Any = None, layer: str = "am", messages: Any = None) -> SimpleNamespace:
+    """Run a program over ``layer``, or over ``messages`` in place of that layer's, on ``data``
+    instead of its own if that is given: its ``outcome``, the ``runtime``, and what went into it."""
     app = apps.get(name)
-    lab = ModelLab(describe({"fabric.nodes": nodes, **(settings or {})}))
-    parameters = apps.parameters(app, given, lab.description)
+    description = describe({"fabric.nodes": nodes, **(settings or {})})
+    over = LAYERS.get(layer)
+    if messages is not None:
+        over = replace(over, messages=messages)
+    lab = ModelLab(apps.fitted(app, given, description, settings or {}, layer))
+    parameters = apps.parameters(app, given, lab.description, layer)
     module = SimpleNamespace(**vars(app.module))
     if data is not None:
         module.inputs = lambda parameters, procs: data
-    run, inputs = asyncio.run(measurement.measure(lab, module, parameters))
-    outcome = measurement.evaluate(module, run, inputs, parameters, nodes)
+    run, inputs = asyncio.run(measurement.measure(lab, module, parameters, over))
+    outcome = measurement.evaluate(module, run, inputs, parameters,
+                                   over.places(lab.description))
     return SimpleNamespace(outcome=outcome, runtime=lab.runtime, run=run, inputs=inputs,
                            module=module, parameters=parameters, description=lab.description)
 
@@ -52,9 +59,9 @@ async def cycles_on_lab(lab: Any, jobs: list[tuple[str, dict[str, Any], dict[str
         one = SimpleNamespace(description=lab.description,
                               run=lambda programs, settings=settings: lab.run(
                                   programs, settings=settings, limit=50_000_000))
-        run, inputs = await measurement.measure(one, app.module, parameters)
+        run, inputs = await measurement.measure(one, app.module, parameters, LAYERS.get(app.layer))
         outcome = measurement.evaluate(app.module, run, inputs, parameters,
-                                       lab.description.fabric.nodes)
+                                       LAYERS.get(app.layer).places(lab.description))
         failed = [f"{name}: {one['check']}: {one['detail']}" for one in outcome["checks"]
                   if not one["ok"]]
         found.append("; ".join(failed) or run.cycles)

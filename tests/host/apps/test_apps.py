@@ -67,7 +67,7 @@ def test_a_process_that_gets_too_many_keys_ends_the_run():
 @pytest.mark.parametrize("name", SORTS)
 def test_a_wrong_order_is_found(name):
     found = run_app(name, 2, {"keys": 40})
-    results = [answer for answer, _ in found.run.results]
+    results = [answer for answer, *_ in found.run.results]
     check = MODULES[name].check
     assert check(results, found.inputs, found.parameters)[0]
     swapped = [results[0][::-1], results[1]]
@@ -78,7 +78,7 @@ def test_a_wrong_order_is_found(name):
 
 def test_a_wrong_block_is_found():
     found = run_app("mm", 2, {"blocks": 2, "block": 3})
-    results = [dict(answer) for answer, _ in found.run.results]
+    results = [dict(answer) for answer, *_ in found.run.results]
     assert mm.check(results, found.inputs, found.parameters)[0]
     results[1][3] = results[1][3] + 1
     assert mm.check(results, found.inputs, found.parameters) == (
@@ -91,7 +91,8 @@ def test_messages_that_are_not_the_algorithms_are_found():
     found.run.results[1][1]["bulk_store"]["messages"] += 1
     from nicbed.testbench.apps.measurement import evaluate
 
-    checks = evaluate(found.module, found.run, found.inputs, found.parameters, 2)["checks"]
+    checks = evaluate(found.module, found.run, found.inputs, found.parameters,
+                      [(0, 0), (1, 0)])["checks"]
     assert [one["check"] for one in checks if not one["ok"]] == [
         "messages are as many as the algorithm sends"]
 
@@ -169,7 +170,7 @@ def test_what_the_sorts_charge(name, variant, item, count):
     found = run_app(name, 2, given)
     charged = sum(port.tally()[item] for port in found.runtime.ports)
     if count is None:
-        last = sum(len(answer) // 2 for answer, _ in found.run.results)
+        last = sum(len(answer) // 2 for answer, *_ in found.run.results)
         count = last + 2 * 64 // 2 + (2 * 51 if variant == "lg" else 0)  # and the samples
     assert charged == count
 

@@ -1,0 +1,174 @@
+"""Connected components of a lattice with random edges.
+
+Each process searches its block, depth first. Its components then join those of other processes,
+round after round (:mod:`.components`, a variant of Shiloach's and Vishkin's algorithm), until no
+edge is left between two. At last each node gets the number of its component's first node.
+
+Variant *comm* is a lattice in three dimensions with 25 % of its edges: near the threshold of
+percolation, so that one component grows over all processes, and all of them ask the one that has
+its root. Variant *comp* is a lattice in two dimensions with 40 %, whose components are small: the
+search is most of it. At the study's size a process has 80^3 or 800^2 nodes. How the blocks lie is
+not told; here eight processes with following numbers, those of a node, have a row of blocks, of
+which four are side by side: 8 x 2 x 2 or 8 x 4. Of comm's messages 42 % then stay on a node, of the
+study's 43 %.
+
+``apps.con_node`` and ``apps.con_edge`` are the prices of a node and an edge in the search, and of
+an edge whenever it is looked at. The search reads and writes 16 bytes a node, its label and its
+edges, and 8 bytes an edge, the label at its other end. Those come from memory at the study's size,
+2 MB and more a process. An edge between components is 4 bytes, a word of a message.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..port.node import Node
+from ..splitc import GlobalPointer, SplitC
+from ..splitc.procedures import Procedure
+from .components import Components, Merge, Read, Total, Write, joined, played
+from .computing import compute
+from .data import load, save
+from .lattice import Lattice
+from .phases import Phases, communication, computation
+from .streaming import Streaming
+
+__all__ = ["PHASES", "Program", "check", "defaults", "inputs", "messages", "needed", "traffic"]
+
+PHASES = [computation("search"), communication("ends"), computation("edges"),
+          communication("jump"), communication("merge"), communication("barrier"),
+          computation("labels")]
+WORD = 4
+NODE_BYTES = 16
+EDGE_BYTES = 8
+AT_ONCE = 1024
+"""Most words that a process asks for before it waits."""
+VARIANTS = {"comm": (3, 25, "rows", 8), "comp": (2, 40, "plane", 32)}
+"""Axes, percentage of edges, mapping of blocks, and the side of a block if nobody says."""
+
+
+def defaults(given: Mapping[str, Any]) -> dict[str, Any]:
+    """The parameters, with what is not ``given`` at its default."""
+    variant = given.get("variant", "comm")
+    return {"variant": variant, "side": VARIANTS[variant][3], "seed": 1, **given}
+
+
+def needed(parameters: Mapping[str, Any], procs: int) -> int:
+    """Bytes of memory that a process takes: the labels of its nodes, and those that it reads."""
+    return int(WORD * (parameters["side"] ** VARIANTS[parameters["variant"]][0] + AT_ONCE))
+
+
+def inputs(parameters: Mapping[str, Any], procs: int) -> Lattice:
+    """The lattice."""
+    axes, percent, mapping, _ = VARIANTS[parameters["variant"]]
+    return Lattice(parameters["side"], axes, percent, procs, mapping, parameters["seed"])
+
+
+class Program:
+    """A process of it."""
+
+    def __init__(self, node: Node, given: Lattice, parameters: Mapping[str, Any]) -> None:
+        self.procedures: list[Procedure] = [self._take]
+        self._node = node
+        self._lattice = given
+        self._components = Components()
+        self._fetched = 0
+
+    async def run(self, sc: SplitC, phases: Phases) -> Any:
+        """The component of each node of this process."""
+        node, lattice, me = self._node, self._lattice, sc.MYPROC
+        count = lattice.count
+        labels = await sc.all_spread_malloc(sc.PROCS, WORD * count)
+        here = labels.at(me)
+        self._fetched = node.allocate(WORD * AT_ONCE)
+        over = Streaming(node)
+        await sc.barrier()
+        with phases("search"):
+            await compute(sc, "con_node", count, over, NODE_BYTES)
+            edges = len(lattice.inner[me][0]) + len(lattice.outer[me][0])
+            await compute(sc, "con_edge", edges, over, EDGE_BYTES)
+        found = lattice.searched(me)
+        save(node, here, np.array(found, np.uint32))
+        self._components = mine = Components.of(lattice, me, found)
+        with phases("barrier"):
+            await sc.barrier()
+        steps, answer = joined(mine), None
+        while True:
+            try:
+                step = steps.send(answer)
+            except StopIteration:
+                break
+            answer = None
+            if isinstance(step, Read):
+                with phases("jump" if step.jump else "ends"):
+                    answer = await self._read(sc, [
+                        GlobalPointer(owner, labels.at(owner) + WORD * at, "I")
+                        for owner, at in (divmod(end, count) for end in step.nodes)])
+                with phases("barrier"):
+                    await sc.barrier()
+                if not step.jump:
+                    with phases("edges"):
+                        await compute(sc, "con_edge", len(step.nodes))
+            elif isinstance(step, Total):
+                with phases("barrier"):
+                    answer = int(await sc.reduce(step.value))
+            elif isinstance(step, Write):
+                with phases("jump"):
+                    for root, parent in step.parents.items():
+                        await sc.put(GlobalPointer(me, here + WORD * (root % count), "I"), parent)
+            else:
+                with phases("merge"):
+                    await self._merge(sc, step)
+        with phases("labels"):
+            await compute(sc, "con_node", count, over, NODE_BYTES)
+        own = load(node, here, count).astype(np.int64)
+        save(node, here, own[np.array(found) - me * count].astype(np.uint32))
+        with phases("barrier"):
+            await sc.barrier()
+        return load(node, here, count)
+
+    async def _read(self, sc: SplitC, pointers: Sequence[GlobalPointer]) -> list[int]:
+        """The words at ``pointers``."""
+        words: list[int] = []
+        for first in range(0, len(pointers), AT_ONCE):
+            part = pointers[first:first + AT_ONCE]
+            for number, pointer in enumerate(part):
+                await sc.get(self._fetched + WORD * number, pointer)
+            await sc.sync()
+            words += load(self._node, self._fetched, len(part)).tolist()
+        return words
+
+    async def _merge(self, sc: SplitC, step: Merge) -> None:
+        """Move edges to the processes that have their new roots."""
+        for root, *ends in step.moves:
+            await sc.store_by(root // self._lattice.count, self._take, root, *ends)
+        await sc.all_store_sync()
+
+    def _take(self, sc: SplitC, source: int, root: int, *ends: int) -> None:
+        """The procedure by which edges are stored."""
+        self._components.take(root, *ends)
+
+
+def check(results: Sequence[Any], given: Lattice, parameters: Mapping[str, Any]
+          ) -> tuple[bool, str]:
+    """Tells whether each node is in the component that a sequential union-find finds."""
+    wanted, found = np.array(given.united()), np.concatenate(list(results))
+    if found.shape != wanted.shape:
+        return False, f"{found.size} nodes, not {wanted.size}"
+    wrong = int(np.count_nonzero(found != wanted))
+    return not wrong, (f"{wrong} of {wanted.size} nodes are in another component than the "
+                       "union-find's" if wrong else f"all {wanted.size} nodes are in the "
+                       f"union-find's {len(np.unique(wanted))} components")
+
+
+def traffic(given: Lattice, parameters: Mapping[str, Any], procs: int) -> list[dict[int, int]]:
+    """Reads and moved edges of each process to each other one, in messages."""
+    reads, moves = played(given)
+    return [dict(one + two) for one, two in zip(reads, moves, strict=True)]
+
+
+def messages(given: Lattice, parameters: Mapping[str, Any], procs: int) -> list[dict[str, int]]:
+    """Messages of each process by kind, besides those of collective calls."""
+    reads, moves = played(given)
+    return [{kind: count for kind, count in (("get", one.total()), ("store", two.total())) if count}
+            for one, two in zip(reads, moves, strict=True)]

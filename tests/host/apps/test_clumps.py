@@ -1,0 +1,230 @@
+"""The programs of the study of clumps: answers, where their messages go, blocks and layouts."""
+
+
+import numpy as np
+import pytest
+from nicbed import Testbed, UserError
+from nicbed.host.apps import con, em3d, fft
+from nicbed.host.apps.blocks import Blocks
+from nicbed.host.apps.lattice import Lattice
+from nicbed.layouts.doors.places import chosen
+from nicbed.testbench.apps.layout import LAYOUTS
+from nicbed.testbench.apps.measurement import evaluate
+from nicbed.testbench.testbed.options import Options
+
+from tests.models.toy_messages import ToyMessages
+from tests.programs.am import describe
+from tests.programs.apps import run_app
+
+
+def good(found):
+    assert all(one["ok"] for one in found.outcome["checks"]), found.outcome["checks"]
+    return found
+
+
+@pytest.mark.parametrize(("nodes", "points"), [(2, 1), (2, 8), (3, 7), (8, 16), (8, 5)])
+def test_fft(nodes, points):
+    good(run_app("fft", nodes, {"points": points, "seed": points}))
+
+
+@pytest.mark.parametrize(("nodes", "variant", "side", "seed"), [
+    (2, "comm", 1, 1), (2, "comm", 5, 2), (3, "comm", 4, 3), (8, "comm", 6, 4), (2, "comp", 9, 5),
+    (3, "comp", 7, 6), (8, "comp", 13, 7)])
+def test_con(nodes, variant, side, seed):
+    good(run_app("con", nodes, {"variant": variant, "side": side, "seed": seed}))
+
+
+@pytest.mark.parametrize(("nodes", "given"), [
+    (2, {"vertices": 2, "degree": 1, "remote": 100}), (2, {"vertices": 31, "steps": 2}),
+    (3, {"vertices": 17, "degree": 7, "remote": 33}), (3, {"vertices": 9, "remote": 0}),
+    (8, {"vertices": 20, "mapping": "good", "seed": 9})])
+def test_em3d(nodes, given):
+    good(run_app("em3d", nodes, given))
+
+
+# Several processes on a node: Split-C over messages of CPUs
+
+CLUMP = {"node.cpus": 4, "am2.processes": "all"}
+
+
+@pytest.mark.parametrize(("name", "given"), [
+    ("fft", {"points": 9}), ("con", {"side": 4}), ("con", {"variant": "comp", "side": 8}),
+    ("em3d", {"vertices": 15, "steps": 2})])
+@pytest.mark.parametrize("processes", ["all", "cpus"])
+def test_processes_that_share_a_node(name, given, processes):
+    """Each has its own part of spread arrays, its own phases, and its own messages."""
+    found = good(run_app(name, 2, given, {**CLUMP, "am2.processes": processes}, layer="am2",
+                         messages=ToyMessages))
+    results = found.outcome["results"]
+    count = 8 if processes == "all" else 4
+    assert len(results["processes"]) == len(results["traffic"]) == count
+    for me, (one, told) in enumerate(zip(results["traffic"], found.module.traffic(
+            found.inputs, found.parameters, count), strict=True)):
+        assert one["within"] == sum(n for other, n in told.items() if other // 4 == me // 4)
+        assert one["off"] == sum(n for other, n in told.items() if other // 4 != me // 4)
+    assert all(phase["cycles"][3] for phase in results["phases"])
+
+
+# Wrong answers, and messages that go elsewhere
+
+
+@pytest.mark.parametrize(("name", "given", "change", "text"), [
+    ("fft", {"points": 6}, lambda parts: parts[1].__setitem__((0, 0, 0), 1e-3j),
+     "1 of 216 points differ from numpy's transform"),
+    ("con", {"side": 3}, lambda parts: parts[0].__setitem__(5, 4),
+     "1 of 54 nodes are in another component than the union-find's"),
+    ("em3d", {"vertices": 10}, lambda parts: parts[1][1].__setitem__(
+        2, np.nextafter(parts[1][1][2], 2)), "1 of 20 values differ from the serial run's")])
+def test_a_wrong_value_is_found(name, given, change, text):
+    found = run_app(name, 2, given)
+    answers = [[one.copy() for one in told.answer] if name == "em3d" else told.answer.copy()
+               for told in found.run.results]
+    check = found.module.check
+    assert check(answers, found.inputs, found.parameters)[0]
+    change(answers)
+    assert check(answers, found.inputs, found.parameters) == (False, text)
+    assert not check(answers[:1], found.inputs, found.parameters)[0]
+
+
+def test_a_message_that_goes_elsewhere_is_found():
+    found = run_app("em3d", 3, {"vertices": 8})
+    to = found.run.results[1].to
+    to[0], to[2] = to[0] + 1, to[2] - 1
+    where = [(node, 0) for node in range(3)]
+    checks = evaluate(found.module, found.run, found.inputs, found.parameters, where)["checks"]
+    assert [one["check"] for one in checks if not one["ok"]] == [
+        "messages go where the algorithm sends them"]
+
+
+# What the study counts
+
+
+def shares(traffic):
+    """Messages of a process, in the mean, off its node of eight and within it."""
+    procs = len(traffic)
+    within = sum(count for me, one in enumerate(traffic) for other, count in one.items()
+                 if me // 8 == other // 8) / procs
+    return sum(sum(one.values()) for one in traffic) / procs - within, within
+
+
+def test_the_study_s_blocks_of_the_transform():
+    """64 blocks of 4 KB to each of 31 others, twice."""
+    parameters = fft.defaults({"points": 256})
+    traffic = fft.traffic(None, parameters, 32)
+    assert traffic[5] == {other: 128 for other in range(32) if other != 5}
+    assert shares(traffic) == (3072, 896)
+
+
+@pytest.mark.parametrize(("mapping", "percent"), [("naive", 62.5), ("good", 77.5)])
+def test_the_study_s_share_of_messages_on_a_node_in_em3d(mapping, percent):
+    """Naive: 608,817 messages off and 1,013,094 within a node. 20,000 edges are remote."""
+    parameters = em3d.defaults({"vertices": 2500, "mapping": mapping})
+    off, within = shares(em3d.traffic(em3d.inputs(parameters, 32), parameters, 32))
+    assert off + within == 20_000
+    assert 100 * within / (off + within) == pytest.approx(percent, abs=1)
+
+
+def test_the_study_s_share_of_messages_on_a_node_in_con():
+    """67,236 off and 50,138 within: 42.7 %."""
+    parameters = con.defaults({"side": 24})
+    off, within = shares(con.traffic(con.inputs(parameters, 32), parameters, 32))
+    assert 100 * within / (off + within) == pytest.approx(42.7, abs=3)
+
+
+# Blocks
+
+
+@pytest.mark.parametrize(("mapping", "shape"), [
+    ("naive", (4, 2, 1)), ("good", (2, 2, 2)), ("rows", (8, 1, 1)), ("plane", (8, 1, 1))])
+@pytest.mark.parametrize("procs", [16, 32, 64])
+def test_eight_processes_of_a_node_have_blocks_beside_each_other(mapping, shape, procs):
+    blocks = Blocks(procs, mapping)
+    x, y, z = blocks.shape
+    assert sorted(blocks.places) == sorted((a, b, c) for a in range(x) for b in range(y)
+                                           for c in range(z))
+    for first in range(0, procs, 8):
+        own = blocks.places[first:first + 8]
+        extent = tuple(max(axis) - min(axis) + 1 for axis in zip(*own, strict=True))
+        assert extent == shape
+
+
+@pytest.mark.parametrize("procs", [1, 2, 3, 4, 7, 8, 32])
+@pytest.mark.parametrize("mapping", ["naive", "good", "rows", "plane"])
+def test_blocks_beside_a_block(procs, mapping):
+    blocks = Blocks(procs, mapping)
+    for me, mine in enumerate(blocks.places):
+        assert sorted(blocks.neighbours(me)) == [
+            other for other, its in enumerate(blocks.places)
+            if sum(abs(one - two) for one, two in zip(mine, its, strict=True)) == 1]
+
+
+def test_a_lattice_has_its_share_of_edges_each_told_to_both_ends():
+    lattice = Lattice(12, 3, 25, 8, "naive", 3)
+    out = [set(zip(*(end.tolist() for end in ends), strict=True)) for ends in lattice.outer]
+    for me, edges in enumerate(out):
+        assert edges
+        for one, two in edges:
+            assert one // lattice.count == me and (two, one) in out[two // lattice.count]
+    inner = sum(len(one) for one, _ in lattice.inner)
+    assert inner == pytest.approx(8 * 0.25 * 3 * 11 * 12 * 12, rel=0.05)
+    assert sum(map(len, out)) == pytest.approx(2 * 0.25 * 12 * 12 * 12, rel=0.15)
+
+
+# What a user gets wrong
+
+
+@pytest.mark.parametrize(("name", "given", "text"), [
+    ("fft", {"points": 257}, "--points 257: must be 1 to 256"),
+    ("con", {"variant": "sm"}, "--variant sm: must be comm or comp"),
+    ("em3d", {"vertices": 1}, "--vertices 1: must be 2 to 1048576"),
+    ("em3d", {"mapping": "best"}, "--mapping best: must be naive or good"),
+    ("em3d", {"layout": "9x9"}, "--layout 9x9: must be now-8, smp, now-32, 4x8"),
+    ("em3d", {"layout": "smp", "layer": "am"},
+     "--layout smp: a process is a CPU, and over am it is a node; --layer am2 has it"),
+    ("mm", {"layout": "smp"}, "--layout smp: mm has no layouts"),
+    ("mm", {"layer": "am2"}, "--layer am2: mm runs over am"),
+    ("fft", {"layer": "via"}, "--layer via: fft runs over am or am2")])
+def test_what_is_wrong_is_told_in_one_line(name, given, text):
+    with pytest.raises(UserError) as told:
+        Testbed(store=None).program(name, **given)
+    assert str(told.value).startswith(text) and "\n" not in str(told.value)
+
+
+@pytest.mark.parametrize(("overrides", "nodes", "text"), [
+    (["node.cpus=2"], None, "--layout now-8: has node.cpus = 1, not 2"),
+    ([], 4, "--layout now-8: has fabric.nodes = 8, not 4")])
+def test_a_layout_is_not_contradicted(overrides, nodes, text):
+    with pytest.raises(UserError) as told:
+        Testbed(nodes=nodes, options=Options(overrides), store=None).program(
+            "em3d", layout="now-8", layer="am")
+    assert str(told.value) == text
+
+
+@pytest.mark.parametrize(("layout", "nodes", "topology"), [("now-8", 8, "chain"),
+                                                           ("now-32", 32, "fat_tree")])
+def test_layouts_of_workstations(layout, nodes, topology):
+    wanted = Testbed(store=None).program("fft", layout=layout, layer="am", points=64)
+    description = wanted.description
+    assert (description.fabric.nodes, description.node.cpus) == (nodes, 1)
+    assert description.fabric.topology == topology
+    other = Testbed(options=Options(["fabric.topology=mesh"]), store=None)
+    assert other.program("fft", layout=layout, layer="am").description.fabric.topology == "mesh"
+
+
+def test_memory_grows_with_the_data():
+    """A quarter of 128^3 points twice, of 16 bytes."""
+    bed = Testbed(nodes=4, store=None)
+    assert bed.program("fft").description.memory.bytes == 8 << 20
+    assert bed.program("fft", points=128).description.memory.bytes == 32 << 20
+    fixed = Testbed(nodes=4, options=Options(["memory.bytes=16777216"]), store=None)
+    with pytest.raises(UserError, match="try --set memory.bytes=33554432, or less data"):
+        fixed.program("fft", points=128)
+    with pytest.raises(UserError, match="a node has at most 134217728; try less data"):
+        Testbed(nodes=2, store=None).program("fft", points=256)
+
+
+def test_a_layout_counts_its_processes():
+    counts = {name: chosen(describe(layout.knobs)) for name, layout in LAYOUTS.items()}
+    assert counts["smp"] == [(0, cpu) for cpu in range(8)]
+    assert counts["4x8"] == [(node, cpu) for node in range(4) for cpu in range(8)]
+    assert counts["now-32"] == [(node, 0) for node in range(32)]
