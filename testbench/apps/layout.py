@@ -1,16 +1,18 @@
 """Layouts: the nodes, CPUs and NICs on which the study of clumps ran its programs."""
 
 from collections.abc import Container, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
-from ...layouts.description import Description
+from ...layouts.description import Description, knobs_by_name
 from ..errors import UserError, nearest
 
 __all__ = ["LAYER", "LAYOUTS", "Layout", "layout_of"]
 
 LAYER = "am2"
 """The layer of the study."""
+FIRMWARE = {"nic.processor": "picorv32"}
+"""Usual knobs of a layout whose processes are on several nodes, for the layer's part on the NIC."""
 
 
 @dataclass(frozen=True)
@@ -21,32 +23,37 @@ class Layout:
     ----------
     knobs
         Its knobs by name; ``am2.processes`` says which CPUs run a process.
-    free
-        Of these, the ones that a user may set otherwise.
+    usual
+        Knobs that it sets where a description has the default.
     protocols
         The values of ``am2.protocol`` by which its processes reach each other.
     """
 
     name: str
     knobs: Mapping[str, Any]
+    usual: Mapping[str, Any]
     protocols: tuple[str, ...]
-    free: Container[str] = field(default=())
 
-    def changes(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """The knobs to set, where a user has ``given`` some, by name.
+    def changes(self, description: Description, asked: Container[str], layer: str
+                ) -> dict[str, Any]:
+        """The knobs to set in ``description``, of whose knobs a user has ``asked`` for some, where
+        the program runs over ``layer``.
 
         Raises
         ------
         UserError
             One of them contradicts the layout.
         """
-        found = {}
+        known = knobs_by_name([*self.knobs, *self.usual])
         for name, value in self.knobs.items():
-            if name not in given:
-                found[name] = value
-            elif given[name] != value and name not in self.free:
-                raise UserError(f"--layout {self.name}: has {name} = {value}, not {given[name]}")
-        return found
+            has = known[name].of(description)
+            if name in asked and has != value:
+                raise UserError(f"--layout {self.name}: has {name} = {value}, not {has}")
+        firm = layer == LAYER and self.knobs["am2.processes"] != "cpus"
+        usual = {**self.usual, **(FIRMWARE if firm else {})}
+        return {**self.knobs, **{
+            name: value for name, value in usual.items() if name not in asked
+            and str(known[name].of(description)) == str(known[name].default)}}
 
     def check(self, description: Description, layer: str) -> None:
         """Refuse a description whose processes could not reach each other over ``layer``.
@@ -65,24 +72,24 @@ class Layout:
                             f"{' or '.join(self.protocols)}")
 
 
-def _now(nodes: int, **more: Any) -> Layout:
-    more = {name.replace("_", ".", 1): value for name, value in more.items()}
+def _now(nodes: int, usual: Mapping[str, Any]) -> Layout:
     return Layout(f"now-{nodes}", {
-        "fabric.nodes": nodes, "node.cpus": 1, "node.nics": 1, "am2.processes": "nodes", **more},
-        ("network", "both"), free=more)
+        "fabric.nodes": nodes, "node.cpus": 1, "node.nics": 1, "am2.processes": "nodes"},
+        usual, ("network", "both"))
 
 
 LAYOUTS = {layout.name: layout for layout in [
-    _now(8),
+    _now(8, {}),
     Layout("smp", {"fabric.nodes": 2, "node.cpus": 8, "am2.processes": "cpus"},
-           ("shared", "both", "network")),
-    _now(32, fabric_topology="fat_tree"),
+           {"am2.protocol": "shared"}, ("shared", "both", "network")),
+    _now(32, {"fabric.topology": "fat_tree"}),
     Layout("4x8", {"fabric.nodes": 4, "node.cpus": 8, "node.nics": 3, "am2.processes": "all"},
-           ("both", "network")),
+           {}, ("network", "both")),
 ]}
 """By name: networks of workstations with one CPU and one NIC; one node with eight CPUs (a fabric
-has two, and the other one runs nothing); and four such nodes with three NICs. The 32 workstations
-are more than a crossbar has ports, so their fabric is a tree, thinner above."""
+has two, and the other one runs nothing), which share memory unless one wants otherwise; and four
+such nodes with three NICs. The 32 workstations are more than a crossbar has ports, so their fabric
+is a tree, thinner above."""
 
 
 def layout_of(name: str) -> Layout:

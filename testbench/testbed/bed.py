@@ -8,7 +8,7 @@ from types import EllipsisType
 from typing import TYPE_CHECKING, Any, Self
 
 from ...host.port.node import Program, Programs
-from ...layouts.description import Description, knobs_by_name
+from ...layouts.description import Description
 from ...layouts.doors import LAYERS
 from ..backends import BOARDS, MODEL, SIMS
 from ..backends.job import Job
@@ -219,7 +219,9 @@ class Testbed:
         if laid is None:
             description = self._with(knobs, app.nodes if layer == app.layer else 0)
         else:
-            description = self._with({**laid.changes(self._given(knobs)), **(knobs or {})})
+            asked = {*self._asked(knobs), *(["fabric.nodes"] if self._nodes is not None else [])}
+            changes = laid.changes(self._with(knobs), asked, layer)
+            description = load.load(self._with(knobs), changes=changes)
             laid.check(description, layer)
         description = load.for_layer(description, layer)
         description = apps.fitted(app, parameters, description, self._asked(knobs), layer)
@@ -352,13 +354,6 @@ class Testbed:
         """Knobs that the caller has set, beside the description's file."""
         return frozenset((*self._changes, *(knobs or {}),
                           *(text.partition("=")[0].strip() for text in self._overrides)))
-
-    def _given(self, knobs: Mapping[str, Any] | None) -> dict[str, Any]:
-        """Values of the knobs that the caller has set, beside the description's file."""
-        found = self._with(knobs)
-        asked = {*self._asked(knobs), *(["fabric.nodes"] if self._nodes is not None else [])}
-        return {name: knob.of(found) for name, knob in knobs_by_name(asked).items()
-                if name in asked}
 
     def _simulator(self, description: Description, tell: Any) -> Simulator | None:
         """The simulator of ``description``; None for a board and for the functional target, for

@@ -207,6 +207,7 @@ def test_layouts_of_workstations(layout, nodes, topology):
     description = wanted.description
     assert (description.fabric.nodes, description.node.cpus) == (nodes, 1)
     assert description.fabric.topology == topology
+    assert description.nic.processor == "none"
     other = Testbed(options=Options(["fabric.topology=mesh"]), store=None)
     assert other.program("fft", layout=layout, layer="am").description.fabric.topology == "mesh"
 
@@ -224,7 +225,8 @@ def test_memory_grows_with_the_data():
 
 
 def test_a_layout_counts_its_processes():
-    counts = {name: chosen(describe(layout.knobs)) for name, layout in LAYOUTS.items()}
+    counts = {name: chosen(describe(layout.knobs, layout.usual))
+              for name, layout in LAYOUTS.items()}
     assert counts["smp"] == [(0, cpu) for cpu in range(8)]
     assert counts["4x8"] == [(node, cpu) for node in range(4) for cpu in range(8)]
     assert counts["now-32"] == [(node, 0) for node in range(32)]
