@@ -12,7 +12,7 @@ __all__ = ["LAYER", "LAYOUTS", "Layout", "layout_of"]
 LAYER = "am2"
 """The layer of the study."""
 FIRMWARE = {"nic.processor": "picorv32"}
-"""Usual knobs of a layout whose processes are on several nodes, for the layer's part on the NIC."""
+"""Usual knobs of all layouts over that layer, for its part on the NIC."""
 
 
 @dataclass(frozen=True)
@@ -49,8 +49,7 @@ class Layout:
             has = known[name].of(description)
             if name in asked and has != value:
                 raise UserError(f"--layout {self.name}: has {name} = {value}, not {has}")
-        firm = layer == LAYER and self.knobs["am2.processes"] != "cpus"
-        usual = {**self.usual, **(FIRMWARE if firm else {})}
+        usual = {**self.usual, **(FIRMWARE if layer == LAYER else {})}
         return {**self.knobs, **{
             name: value for name, value in usual.items() if name not in asked
             and str(known[name].of(description)) == str(known[name].default)}}
