@@ -74,3 +74,25 @@ def test_a_process_without_messages_has_a_bar_too():
     made = document(9)
     assert made["results"]["processes"][8]["computation"]["cycles"] == 0
     assert set(render(report.draw, made)) == {".png", ".svg"}
+
+
+@pytest.mark.parametrize("nodes", [3, 9])
+def test_messages_by_process(nodes):
+    """All leave the node over Active Messages; here the first process keeps some."""
+    found = run_app("em3d", nodes, {"vertices": 8})
+    made = plain({**found.outcome, "clock_mhz": 66, "notes": [], "benchmark": "em3d",
+                  "parameters": found.parameters})
+    traffic = made["results"]["traffic"]
+    whole = traffic[0]["off"]
+    traffic[0] = {"off": whole // 4, "within": whole - whole // 4}
+    lines = shown(made)
+    values = [one["off"] for one in traffic]
+    first = 3 if nodes > 8 else nodes
+    shown_ = [min(values), sum(values) / nodes, max(values)] if nodes > 8 else values
+    assert [float(one) for one in row(lines, "off its node")[3:3 + first]] == pytest.approx(
+        shown_, abs=0.51)
+    assert float(row(lines, "within its node")[-1]) == pytest.approx(
+        traffic[0]["within"] / nodes, abs=0.06)
+    every = 100 * traffic[0]["within"] / sum(one["off"] + one["within"] for one in traffic)
+    assert float(row(lines, "of them within")[-1]) == pytest.approx(every, abs=0.06)
+    assert set(render(report.draw, made)) == {".png", ".svg"}
