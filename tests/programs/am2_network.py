@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from nicbed.host.am2.control_block import ControlBlock
+from nicbed.host.am2.endpoint_name import EndpointName
 from nicbed.host.am2.looking import Looking
-from nicbed.host.am2.names import EndpointName
 from nicbed.host.am2.network import NetworkWay
 from nicbed.host.am2.packets import REPLIES, Arrived, Packet
 from nicbed.host.port.node import Node

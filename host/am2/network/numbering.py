@@ -2,7 +2,7 @@
 
 from ....layouts.am2_nic import ENDPOINTS
 from ...port.node import Node
-from ..names import EndpointName
+from ..endpoint_name import EndpointName
 
 __all__ = ["Numbering"]
 

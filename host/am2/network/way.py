@@ -9,8 +9,8 @@ from ...port.node import Node
 from ...port.port import Watch
 from ..control_block import ControlBlock
 from ..copying import Copying
+from ..endpoint_name import EndpointName
 from ..looking import Looking
-from ..names import EndpointName
 from ..packets import BULK, REPLIES, Arrived, Packet
 from ..way import Deliver, Poll
 from .costs import Prices
