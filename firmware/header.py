@@ -104,7 +104,7 @@ def _am2() -> Iterator[tuple[str, int]]:
     for name in ("NICS", "ENDPOINTS", "CLASSES", "SEND_REQUESTS", "SEND_REPLIES", "SEND_SLOTS",
                  "FRAME_PACKETS", "RECEIVE_SLOTS", "QUEUES", "AM2_WORDS", "ARMED", "ARGUMENT_WORD",
                  "NO_BUFFER", "REQUEST_BUFFERS", "REPLY_BUFFERS", "RECEIVE_BUFFERS",
-                 "AM2_HEADER_BYTES"):
+                 "AM2_HEADER_BYTES", "FRAME_BYTES", "STREAM_BYTES", "ARRIVAL_BYTES"):
         yield f"NICBED_AM2_{name.removeprefix('AM2_')}", getattr(am2_nic, name)
 
 

@@ -10,13 +10,14 @@ from enum import IntEnum
 
 from .bits import Field, Word
 from .packet import TRACE_BITS
+from .processor import WINDOW_PAGE
 
 __all__ = [
     "AM2_DETAIL", "AM2_HEADER", "AM2_HEADER_BYTES", "AM2_MESSAGE", "AM2_PLACE", "AM2_WORDS",
-    "ARGUMENT_WORD", "ARMED", "CLASSES",
-    "ENDPOINTS", "FRAME_PACKETS", "KernelCommand", "NICS", "NO_BUFFER", "NackReason", "PIECE",
+    "ARGUMENT_WORD", "ARMED", "ARRIVAL_BYTES", "CLASSES", "ENDPOINTS", "FRAME_BYTES",
+    "FRAME_PACKETS", "IMAGE_BYTES", "KernelCommand", "NICS", "NO_BUFFER", "NackReason", "PIECE",
     "PacketKind", "QUEUES", "RECEIVE_BUFFERS", "RECEIVE_SLOTS", "REPLY_BUFFERS", "REQUEST_BUFFERS",
-    "SEND_REPLIES", "SEND_REQUESTS", "SEND_SLOTS", "Slot", "Words", "memory_needed",
+    "SEND_REPLIES", "SEND_REQUESTS", "SEND_SLOTS", "STREAM_BYTES", "Slot", "Words", "memory_needed",
 ]
 
 NICS = 64
@@ -24,8 +25,8 @@ NICS = 64
 ENDPOINTS = 64
 """Most endpoints of a NIC."""
 CLASSES = 2
-"""Requests 0, replies 1. A request that goes back is in the class of replies, a reply that goes back
-in that of requests."""
+"""Requests 0, replies 1. A request that goes back is in the class of replies, a reply that goes
+back in that of requests."""
 
 # --- A frame: a page ------------------------------------------------------------------------------
 
@@ -183,14 +184,18 @@ PIECE = Word("am2_piece", Field("offset", 32, "of the packet's data"))
 
 # --- Sizes ----------------------------------------------------------------------------------------
 
-_CODE = 20 << 10
-_SLOTS = 4 << 10
-_FRAME, _STREAM, _ARRIVAL = 4096 + 768, 32, 8
+FRAME_BYTES, STREAM_BYTES, ARRIVAL_BYTES = 768, 32, 8
+"""Bytes that the firmware keeps of a frame beside its page, of a stream, of an arrival."""
+IMAGE_BYTES = 20400
+"""Bytes of its code and of what it has one of, at the most."""
+_LEFT = 1024 + 512 + 2 * 1056
+"""Bytes for its stack and for two packets, at the least."""
 
 
 def memory_needed(nics: int, frames: int, endpoints: int) -> int:
     """Bytes of NIC memory that the firmware needs in a fabric with this many wire addresses, with
     ``am2.frames`` and ``am2.endpoints`` of these."""
     numbers = 1 << (endpoints - 1).bit_length()
-    return (_CODE + _SLOTS + frames * (_FRAME + CLASSES * nics * _STREAM)
-            + CLASSES * nics * numbers * _ARRIVAL)
+    small = (IMAGE_BYTES + frames * (FRAME_BYTES + CLASSES * nics * STREAM_BYTES)
+             + CLASSES * nics * numbers * ARRIVAL_BYTES)
+    return -(-small // WINDOW_PAGE) * WINDOW_PAGE + frames * WINDOW_PAGE + _LEFT

@@ -146,6 +146,10 @@ struct frame {
     uint8_t hidden; /* messages that wait for their data */
 };
 
+_Static_assert(sizeof(struct frame) <= NICBED_AM2_FRAME_BYTES, "larger than declared");
+_Static_assert(sizeof(struct stream) <= NICBED_AM2_STREAM_BYTES, "larger than declared");
+_Static_assert(sizeof(struct arrival) <= NICBED_AM2_ARRIVAL_BYTES, "larger than declared");
+
 enum endpoint_state { NEVER, INSIDE, OUTSIDE, CLOSED, ENDED };
 
 struct endpoint {

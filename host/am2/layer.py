@@ -2,10 +2,29 @@
 
 from collections.abc import Iterator
 
+from ...layouts.am2_nic import NICS, memory_needed
 from ...layouts.description import Am2, Description
 from ...layouts.doors.layer import Layer
 
 __all__ = ["LAYER"]
+
+
+def _needs_of_firmware(description: Description, name: str) -> Iterator[str]:
+    """The rules where messages go by the NICs."""
+    node, am2, memory = description.node, description.am2, description.processor.memory
+    nics = description.fabric.nodes * node.nics
+    sharers = -(-node.cpus // node.nics)
+    if nics > NICS:
+        yield f"{nics} NICs (fabric.nodes, node.nics): {name} serves up to {NICS}"
+    if am2.endpoints < sharers:
+        yield (f"am2.endpoints = {am2.endpoints}: {sharers} CPUs share a NIC, and each needs an "
+               "endpoint of it")
+    needed = memory_needed(nics, am2.frames, am2.endpoints)
+    if needed > memory:
+        room = 1 << (needed - 1).bit_length()
+        yield (f"processor.memory = {memory}: firmware {name} with am2.frames = {am2.frames} and "
+               f"am2.endpoints = {am2.endpoints} for {nics} NICs needs {needed}; try --set "
+               f"processor.memory={room}, or fewer frames")
 
 
 def _needs(description: Description, name: str) -> Iterator[str]:
@@ -16,6 +35,8 @@ def _needs(description: Description, name: str) -> Iterator[str]:
     if protocol == "shared" and description.node.cpus < 2:
         yield (f"node.cpus = {description.node.cpus}: {name} with am2.protocol = shared is between "
                "the CPUs of a node; try --set node.cpus=2")
+    if protocol != "shared":
+        yield from _needs_of_firmware(description, name)
     if not description.bus.coherent:
         yield f"bus.coherent = false: {name} has queues in memory that CPUs and NICs share"
 

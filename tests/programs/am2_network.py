@@ -1,4 +1,4 @@
-"""Host programs for tests of AM-II's network way: a party is an endpoint, and what has come to it."""
+"""Host programs for tests of AM-II by the NICs: a party is an endpoint, and what came to it."""
 
 import json
 import os
@@ -11,21 +11,23 @@ from nicbed.host.am2.control_block import ControlBlock
 from nicbed.host.am2.endpoint_name import EndpointName
 from nicbed.host.am2.looking import Looking
 from nicbed.host.am2.network import NetworkWay
-from nicbed.host.am2.packets import REPLIES, Arrived, Packet
+from nicbed.host.am2.packets import Arrived, Packet
 from nicbed.host.port.node import Node
 from nicbed.layouts.am2 import Opcode, Status
 from nicbed.layouts.description import Description
 
-__all__ = ["LIMIT", "TAG", "Got", "Party", "data_of", "describe", "name", "overriding",
-           "parties"]
+__all__ = ["LIMIT", "REPLIES", "REQUESTS", "START", "TAG", "Got", "Party", "data_of", "describe",
+           "name", "overriding", "parties"]
 
 LIMIT = 8_000_000
-START = 400_000
+START = 250_000
 """A cycle when all endpoints of a NIC are open: messages are not sent before."""
+REQUESTS = (Opcode.REQUEST, Opcode.REQUEST_I, Opcode.REQUEST_XFER)
+REPLIES = (Opcode.REPLY, Opcode.REPLY_I, Opcode.REPLY_XFER)
 TAG = 0x1234_5678_9ABC_DEF0
 SMALL: dict[str, Any] = {
     "nic.processor": "picorv32", "am2.protocol": "network", "am2.retry_timeout": 20000,
-    "am2.retries": 4, "processor.memory": 131072,
+    "am2.retries": 4, "am2.frames": 4,
 }
 OVERRIDES = "NICBED_AM2_TESTS"
 """Environment variable with knobs that the tests' own description is to have (JSON), so that they

@@ -19,7 +19,7 @@ MASK = 0xFFFF_FFFF
 
 
 class Back(NamedTuple):
-    """Where a reply goes: NIC and number of the sender."""
+    """NIC and number of a sender: where a reply to it goes."""
 
     nic: int
     number: int

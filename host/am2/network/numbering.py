@@ -8,8 +8,8 @@ __all__ = ["Numbering"]
 
 
 class Numbering:
-    """The process on CPU ``c`` of a node uses its NIC ``c`` modulo ``node.nics``. Processes of a NIC
-    have equal shares of its endpoints (``am2.endpoints``), in their order.
+    """The process on CPU ``c`` of a node uses its NIC ``c`` modulo ``node.nics``. Processes of a
+    NIC have equal shares of its endpoints (``am2.endpoints``), in their order.
 
     Attributes
     ----------

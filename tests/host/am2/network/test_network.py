@@ -4,13 +4,21 @@
 """
 
 import pytest
-from nicbed.layouts.am2 import LONG, Opcode, Returned, Status
+from nicbed.host.am2 import AM_EVENTS, Am2
+from nicbed.layouts.am2 import LONG, Opcode, Status
 
 from tests.models.target import Model
-from tests.programs.am2_network import LIMIT, Party, data_of, describe, name, parties
-
-REQUESTS = (Opcode.REQUEST, Opcode.REQUEST_I, Opcode.REQUEST_XFER)
-REPLIES = (Opcode.REPLY, Opcode.REPLY_I, Opcode.REPLY_XFER)
+from tests.programs.am2_network import (
+    LIMIT,
+    REPLIES,
+    REQUESTS,
+    START,
+    Party,
+    data_of,
+    describe,
+    name,
+    parties,
+)
 
 
 def run(programs, **knobs):
@@ -22,7 +30,7 @@ def test_arguments_there_and_back():
     async def ask(party: Party):
         for count in range(9):
             await party.request(name(1), *range(100 + count, 100 + 2 * count))
-            await party.until(lambda: len(party.got) == 1 + count)
+            await party.until(lambda wanted=count: len(party.got) > wanted)
         return party.got
 
     async def answer(party: Party):
@@ -321,3 +329,42 @@ def test_a_delay_behind_each_packet_is_in_the_gap():
         short, long = (taken(**{knob: work}) for work in (4000, 8000))
         assert long - short == pytest.approx(9.5 * 4000, rel=0.15)
         assert short - bare > 7 * 3000
+
+
+def test_the_library_over_the_network():
+    """Am2 itself: translations, handlers, transfers, replies that nobody sends, WaitSema."""
+    async def program(node):
+        am, got = Am2(node), []
+        await am.AM_Init()
+        _, bundle = await am.AM_AllocateBundle()
+        _, endpoint, _ = await am.AM_AllocateEndpoint(bundle)
+        await am.AM_SetTag(endpoint, 77)
+        segment = node.allocate(LONG)
+        await am.AM_SetSeg(endpoint, segment, LONG)
+
+        async def asked(token, address, length, word):
+            got.append((word, node.memory.read(address, length)))
+            if word:
+                await am.AM_ReplyM(token, 2, word + 1)
+        await am.AM_SetHandler(endpoint, 1, asked)
+        await am.AM_SetHandler(endpoint, 2, lambda token, word: got.append(word))
+        await am.AM_Map(endpoint, 0, name(1 - node.number), 77)
+        start = START - await node.port.flush()
+        await node.port.delay(start)
+        source = node.allocate(200)
+        node.memory.write(source, data_of(node.number, 200))
+        for word in (0, 5):
+            assert await am.AM_RequestXferM(endpoint, 0, 100, 1, source, 200, word) \
+                is Status.AM_OK
+        await am.AM_SetEventMask(bundle, AM_EVENTS.AM_NOTEMPTY)
+        while len(got) < 3 or endpoint.outstanding:
+            await am.AM_WaitSema(bundle)
+            await am.AM_Poll(bundle)
+        await node.port.delay(100_000)
+        await am.AM_Terminate()
+        return got
+
+    found = run([program] * 2)
+    for here, got in enumerate(found):
+        data = data_of(1 - here, 200)
+        assert sorted(got, key=str) == sorted([(0, data), (5, data), 6], key=str)
