@@ -4,9 +4,10 @@ from pathlib import Path
 
 from .studies import read_file
 
-__all__ = ["ASSESSMENT", "SP2"]
+__all__ = ["ASSESSMENT", "CLUMPS", "SP2"]
 
 _FOLDER = Path(__file__).resolve().parent / "studies"
 
 ASSESSMENT = read_file(_FOLDER / "assessment.toml")
+CLUMPS = read_file(_FOLDER / "clumps.toml")
 SP2 = read_file(_FOLDER / "sp2.toml")
