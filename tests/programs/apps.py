@@ -1,10 +1,13 @@
 """Programs over Split-C on the model target, with a stand-in for a lab."""
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
+from nicbed.host.apps.computing import compute
+from nicbed.host.apps.streaming import Streaming
 from nicbed.host.runtime import Runtime
 from nicbed.layouts.description import Description
 from nicbed.layouts.doors import LAYERS
@@ -65,4 +68,24 @@ async def cycles_on_lab(lab: Any, jobs: list[tuple[str, dict[str, Any], dict[str
         failed = [f"{name}: {one['check']}: {one['detail']}" for one in outcome["checks"]
                   if not one["ok"]]
         found.append("; ".join(failed) or run.cycles)
+    return found
+
+
+async def computed(lab: Any, cpus: Sequence[int], settings: dict[str, Any]) -> list[int]:
+    """Cycles in which each of so many CPUs of node 0 computes 500 points of fft, whose 16 bytes
+    each come from memory and go back there."""
+    found = []
+    for count in cpus:
+        async def program(node: Any) -> int:
+            port, over = node.port, Streaming(node)
+            sc = SimpleNamespace(node=node)
+            await over.change(Streaming.room(node.description))  # dirty lines, to be written back
+            begin = await port.flush()
+            await compute(sc, "fft_point", 500, over, 16)
+            return await port.flush() - begin
+
+        there = lab.description.node.cpus
+        run = await lab.run([[program] * count + [None] * (there - count), None],
+                            settings={"apps.poll_interval": 0, **settings})
+        found.append(max(run.results[0][:count]))
     return found

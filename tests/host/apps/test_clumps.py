@@ -10,9 +10,11 @@ from nicbed.host.apps.lattice import Lattice
 from nicbed.layouts.doors.places import chosen
 from nicbed.testbench.apps.layout import LAYOUTS
 from nicbed.testbench.apps.measurement import evaluate
+from nicbed.testbench.backends.session import run_job
 from nicbed.testbench.testbed.options import Options
 
 from tests.models.toy_messages import ToyMessages
+from tests.programs import apps as programs
 from tests.programs.am import describe
 from tests.programs.apps import run_app
 
@@ -63,6 +65,24 @@ def test_processes_that_share_a_node(name, given, processes):
         assert one["within"] == sum(n for other, n in told.items() if other // 4 == me // 4)
         assert one["off"] == sum(n for other, n in told.items() if other // 4 != me // 4)
     assert all(phase["cycles"][3] for phase in results["phases"])
+
+
+# Memory
+
+
+def test_cpus_that_compute_from_one_memory_slow_each_other_down():
+    """500 points of 16 bytes are 250 lines, read and written: 16,000 cycles at a byte a cycle. At
+    8 bytes and 1,100 CPU cycles a point the memory has time for all."""
+    def cycles(settings):
+        return run_job(describe({"node.cpus": 4}), "verilator",
+                       function=f"{programs.__name__}:computed",
+                       arguments={"cpus": [1, 4], "settings": settings})
+
+    one, four = cycles({"memory.bytes_per_cycle": 1, "apps.fft_point": 0})
+    assert 16_000 < one < 1.3 * 16_000
+    assert 3.5 < four / one < 4
+    one, four = cycles({"apps.fft_point": 1100})
+    assert 1 <= four / one < 1.05
 
 
 # Wrong answers, and messages that go elsewhere
