@@ -7,6 +7,8 @@ from nicbed import Testbed, UserError
 from nicbed.host.apps import con, em3d, fft
 from nicbed.host.apps.blocks import Blocks
 from nicbed.host.apps.lattice import Lattice
+from nicbed.host.apps.streaming import Streaming
+from nicbed.host.port.memory import RESERVED
 from nicbed.layouts.doors.places import chosen
 from nicbed.testbench.apps.layout import LAYOUTS
 from nicbed.testbench.apps.measurement import evaluate
@@ -54,7 +56,8 @@ CLUMP = {"node.cpus": 4, "am2.processes": "all"}
     ("em3d", {"vertices": 15, "steps": 2})])
 @pytest.mark.parametrize("processes", ["all", "cpus"])
 def test_processes_that_share_a_node(name, given, processes):
-    """Each has its own part of spread arrays, its own phases, and its own messages."""
+    """Each has its own part of spread arrays, its own phases, and its own messages; all together
+    take no more memory than they ask for."""
     found = good(run_app(name, 2, given, {**CLUMP, "am2.processes": processes}, layer="am2",
                          messages=ToyMessages))
     results = found.outcome["results"]
@@ -65,6 +68,10 @@ def test_processes_that_share_a_node(name, given, processes):
         assert one["within"] == sum(n for other, n in told.items() if other // 4 == me // 4)
         assert one["off"] == sum(n for other, n in told.items() if other // 4 != me // 4)
     assert all(phase["cycles"][3] for phase in results["phases"])
+    description = found.description
+    asked = RESERVED + 4096 + 4 * (
+        found.module.needed(found.parameters, count) + Streaming.room(description))
+    assert description.memory.bytes - found.runtime.nodes[0].host.allocator.free <= asked
 
 
 # Memory
