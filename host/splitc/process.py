@@ -2,7 +2,6 @@
 
 from ...layouts.doors.layer import Layer
 from ...layouts.doors.lazy import resolved
-from ...layouts.doors.places import nodes
 from ..am.layer import LAYER as AM
 from ..port.node import Node
 from .messages import Messages
@@ -34,7 +33,7 @@ class Process:
         places, running = layer.places(node.description), {*node.programs}
         if running != {*places}:
             raise SplitCError(f"Split-C has a process on every node: of {len(places)} nodes "
-                              f"{len(running)} run a program" if layer.places is nodes else
+                              f"{len(running)} run a program" if layer.processes is None else
                               f"Split-C has {len(places)} processes over {layer.name}, and "
                               f"{len(running)} CPUs run a program")
         self.node, self.port, self.memory = node, node.port, node.memory

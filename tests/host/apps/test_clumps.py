@@ -9,7 +9,7 @@ from nicbed.host.apps.blocks import Blocks
 from nicbed.host.apps.lattice import Lattice
 from nicbed.host.apps.streaming import Streaming
 from nicbed.host.port.memory import RESERVED
-from nicbed.layouts.doors.places import chosen
+from nicbed.layouts.doors import LAYERS
 from nicbed.testbench.apps.layout import LAYOUTS
 from nicbed.testbench.apps.measurement import evaluate
 from nicbed.testbench.backends.session import run_job
@@ -252,7 +252,8 @@ def test_memory_grows_with_the_data():
 
 
 def test_a_layout_counts_its_processes():
-    counts = {name: chosen(describe(layout.knobs, layout.usual))
+    over = LAYERS.get("am2")
+    counts = {name: over.places(describe(layout.knobs, layout.usual))
               for name, layout in LAYOUTS.items()}
     assert counts["smp"] == [(0, cpu) for cpu in range(8)]
     assert counts["4x8"] == [(node, cpu) for node in range(4) for cpu in range(8)]
