@@ -11,7 +11,7 @@ __all__ = ["LAYER", "LAYOUTS", "Layout", "layout_of"]
 
 LAYER = "am2"
 """The layer of the study."""
-FIRMWARE = {"nic.processor": "picorv32"}
+FIRMWARE = {"nic.processor": "picorv32", "processor.memory": 1 << 18}
 """Usual knobs of all layouts over that layer, for its part on the NIC."""
 
 
