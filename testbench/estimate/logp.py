@@ -9,8 +9,8 @@ from fractions import Fraction
 
 from .fits import Line, fit
 
-__all__ = ["Curve", "Regimes", "LogP", "regimes", "gap", "send_overhead", "receive_overheads",
-           "estimate"]
+__all__ = ["Curve", "Regimes", "LogP", "regimes", "gap", "lots", "send_overhead",
+           "receive_overheads", "estimate"]
 
 VISIBLE = Fraction(2, 100)
 """The gap is visible if it exceeds o_s + o_r by this fraction of itself."""
@@ -107,17 +107,36 @@ def send_overhead(curve: Curve, where: Regimes) -> Fraction:
     return Fraction(sum(chosen), len(chosen))
 
 
+def lots(handled: Sequence[int]) -> tuple[int, int] | None:
+    """The issues in which the middle and the last lot of replies are handled, if they come in lots:
+    in most issues of the second half none is. ``handled``: how many there were by each issue's
+    end."""
+    count = len(handled)
+    found = [index for index in range(1, count - 1) if handled[index] > handled[index - 1]]
+    late = sum(index >= count // 2 for index in found)
+    if 4 * late >= count or len(found) < 2:
+        return None
+    return found[len(found) // 2 - 1], found[-1]
+
+
 def receive_overheads(curves: Sequence[Curve], o_s: Fraction, beyond: Fraction
                       ) -> list[tuple[int, Fraction]]:
     """(D, o_r = g' - D - o_s) for each curve whose D is at least ``beyond`` ticks.
 
     Beyond the knee every issue handles one reply and costs the same, except for the few in which a
-    timer of the layer expires. So g' is the median of the second half.
+    timer of the layer expires. So g' is the median of the second half. If replies are handled in
+    lots, o_r is what they add, each, to the issues from one lot to another.
     """
     found = []
     for curve in curves:
         if curve.delay >= beyond:
-            count = len(curve.issued)
+            count, between = len(curve.issued), lots(curve.handled)
+            if between is not None:
+                first, last = between
+                more = (curve.issued[last] - curve.issued[first]
+                        - (last - first) * (curve.delay + o_s))
+                found.append((curve.delay, more / (curve.handled[last] - curve.handled[first])))
+                continue
             steps = sorted(curve.step(index) for index in range(count // 2, count))
             found.append((curve.delay, Fraction(steps[len(steps) // 2]) - curve.delay - o_s))
     return found

@@ -46,7 +46,8 @@ class Legs:
 @dataclass(frozen=True)
 class Exchange:
     """A request and its reply, by trace numbers. ``tail`` ticks of the request's handling came
-    after the reply had left and are not on the path of the round trip."""
+    after the reply had left and are not on the path of the round trip; ``after`` ticks after the
+    reply's handling the program went on, behind the rest of a poll."""
 
     request: int
     reply: int
@@ -54,6 +55,7 @@ class Exchange:
     end: int
     legs: Legs
     tail: int
+    after: int = 0
 
 
 def landings(events: Iterable[Event], design: NicDesign) -> dict[int, int]:

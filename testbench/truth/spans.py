@@ -74,11 +74,11 @@ def spans(marks: Iterable[Mark], *, steps: bool = False) -> list[Span]:
 
 
 def polls_in(found: Iterable[Span], node: int) -> list[tuple[Span, Span]]:
-    """The polls that found nothing in the course of the requests of ``node``, each with the
-    request: a layer may look before it sends."""
-    return [(span, inner) for span in found
-            if span.node == node and span.activity == Activity.REQUEST_SEND
-            for inner in span.inner if inner.activity == Activity.EMPTY_POLL]
+    """The polls with which requests of ``node`` began and that found nothing, each with the
+    request: a layer may look before it sends. Later ones wait for room."""
+    return [(span, span.inner[0]) for span in found
+            if span.node == node and span.activity == Activity.REQUEST_SEND and span.inner
+            and span.inner[0].activity == Activity.EMPTY_POLL]
 
 
 def moves(marks: Iterable[Mark]) -> list[Span]:

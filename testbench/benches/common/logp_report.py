@@ -43,7 +43,10 @@ def tables(document: Mapping[str, Any]) -> list[Any]:
     main.columns[-1].no_wrap = False
     legs = document["truth"]["legs"]
     lines = [(LEGS[name], amount(legs[name]), micro(legs[name], clock)) for name in LEGS]
-    total = sum(legs.values())
+    after = document["truth"].get("after", 0)
+    if after:
+        lines.append(("the rest of the poll", amount(after), micro(after, clock)))
+    total = sum(legs.values()) + after
     lines.append(("sum", amount(total), micro(total, clock)))
     lines.append(("measured RTT", amount(results.rtt), micro(results.rtt, clock)))
     regimes = results.regimes

@@ -2,13 +2,14 @@
 parameter."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
 from ....layouts.doors import NicDesign
 from ....layouts.trace import TICKS, Activity
+from ...estimate.logp import lots
 from ...truth.bound import Bound, bound, shares
 from ...truth.breakdown import lives, mean_life, request_stages
 from ...truth.budget import Budget, budget, ending_check, put_off, sends, usual
@@ -23,8 +24,11 @@ SENDER, RECEIVER = 0, 1
 
 def traced_trips(run: Mapping[str, Any], design: NicDesign) -> list[Exchange]:
     """The round trips of a run of trips, from its trace."""
-    return [pair for pair in exchanges(spans(run["marks"]), run["events"], design)
-            if run["begin"] <= pair.begin < run["end"]]
+    found = [pair for pair in exchanges(spans(run["marks"]), run["events"], design)
+             if run["begin"] <= pair.begin < run["end"]]
+    stops = run.get("stops", ())
+    return [replace(pair, after=stop - pair.end)
+            for pair, stop in zip(found, stops, strict=True)] if len(stops) == len(found) else found
 
 
 def life_of(run: Mapping[str, Any], pairs: Sequence[Exchange], design: NicDesign
@@ -93,8 +97,26 @@ class TracedStream:
         return self.first, self.first + min(max(self.alone - 1, 1), len(self.stream) - 1)
 
     def at_last(self) -> tuple[int, int]:
-        """The places among all requests of the second half of the stream."""
+        """The places among all requests of the second half of the stream, or of the lots of it in
+        which replies are handled."""
+        if self.lots is not None:
+            first, last = self.lots
+            return self.first + first + 1, self.first + last + 1
         return self.first + self.issues // 2, self.first + self.issues - 1
+
+    @cached_property
+    def lots(self) -> tuple[int, int] | None:
+        """The issues with the first and the last lot of replies, where they come in lots."""
+        return lots(self.run["handled"])
+
+    @property
+    def issues_of_a_reply(self) -> Fraction:
+        """Issues for each reply that is handled: 1, unless these come in lots."""
+        if self.lots is None:
+            return Fraction(1)
+        first, last = self.lots
+        handled = self.run["handled"]
+        return Fraction(last - first, handled[last] - handled[first])
 
     def budget(self, first: int, last: int) -> Budget:
         """The CPU's time between two requests."""
@@ -151,7 +173,12 @@ class LogpTruth:
     @property
     def rtt(self) -> Fraction:
         """A round trip."""
-        return Fraction(self.legs.total)
+        return self.legs.total + self.after
+
+    @cached_property
+    def after(self) -> Fraction:
+        """The rest of a poll behind the reply's handling, before the program goes on."""
+        return Fraction(sum(pair.after for pair in self.pairs), len(self.pairs))
 
     @cached_property
     def base(self) -> TracedStream:
@@ -161,7 +188,7 @@ class LogpTruth:
     @cached_property
     def beyond(self) -> list[TracedStream]:
         """The streams whose D is no less than a round trip."""
-        return [one for one in self.curves if one.run["delay"] * TICKS >= self.legs.total]
+        return [one for one in self.curves if one.run["delay"] * TICKS >= self.rtt]
 
     @property
     def sends(self) -> TracedStream:
@@ -202,9 +229,13 @@ class LogpTruth:
     @cached_property
     def behind(self) -> Fraction:
         """The empty check behind each message, which reads the next slot; that slot is not in the
-        cache."""
-        found = [one.of(Activity.EMPTY_POLL) for one in self.late_budgets]
-        return sum(found, Fraction(0)) / len(found) - self.check
+        cache. Where requests look before they send, the usual one, or, of replies in lots, the mean
+        of all."""
+        if self.burst is not None and all(one.lots is None for one in self.beyond):
+            return self.usual_late(Activity.EMPTY_POLL) - self.check
+        found = [(one.of(Activity.EMPTY_POLL) - self.check) * stream.issues_of_a_reply
+                 for one, stream in zip(self.late_budgets, self.beyond, strict=True)]
+        return sum(found, Fraction(0)) / len(found)
 
     @cached_property
     def g(self) -> Fraction:
@@ -247,6 +278,12 @@ class LogpTruth:
     def late_budgets(self) -> list[Budget]:
         """The CPU's time in each of the streams beyond the round trip."""
         return [one.budget(*one.at_last()) for one in self.beyond]
+
+    def late_sends(self) -> Fraction:
+        """Time that sends of those streams take beyond o_s, for each reply."""
+        found = [(one.usual(*one.at_last(), Activity.REQUEST_SEND) - self.send)
+                 * one.issues_of_a_reply for one in self.beyond]
+        return sum(found, Fraction(0)) / len(found)
 
     def usual_late(self, activity: Activity) -> Fraction:
         """The usual time of an activity in an issue, mean over the streams beyond the round

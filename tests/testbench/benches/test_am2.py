@@ -1,4 +1,4 @@
-"""Benchmarks of Active Messages II on the functional target: in shared memory, one process a CPU."""
+"""Benchmarks of Active Messages II on the functional target, one process a CPU."""
 
 import asyncio
 import json
@@ -108,8 +108,8 @@ def test_a_round_trip_is_split_from_marks_alone() -> None:
 
 
 @pytest.mark.parametrize(("overrides", "said"), [
-    ({"am2.protocol": "shared"}, "node.cpus = 1: layer am2 with am2.protocol = shared is between the "
-     "CPUs of a node"),
+    ({"am2.protocol": "shared"},
+     "node.cpus = 1: layer am2 with am2.protocol = shared is between the CPUs of a node"),
     ({"am2.protocol": "shared", "node.cpus": 2, "am2.processes": "all"},
      "am2.processes = all: with am2.protocol = shared no message of layer am2 leaves its node"),
 ])

@@ -7,7 +7,14 @@ from nicbed.layouts.trace import TICKS, Activity, Block, Event, Kind
 from nicbed.rtl.nic.design import DESIGN
 from nicbed.testbench.estimate.bulk import bandwidth, gap_per_byte, prtt_gap, prtt_send
 from nicbed.testbench.estimate.fits import fit
-from nicbed.testbench.estimate.logp import Curve, estimate, gap, regimes
+from nicbed.testbench.estimate.logp import (
+    Curve,
+    estimate,
+    gap,
+    lots,
+    receive_overheads,
+    regimes,
+)
 from nicbed.testbench.truth.budget import put_off
 from nicbed.testbench.truth.exchange import exchanges, mean_legs
 from nicbed.testbench.truth.spans import Span, spans
@@ -143,3 +150,16 @@ def test_prtt():
     # n messages with delay d: (n - 1) (o_s + d) more than one message.
     assert prtt_send(Fraction(1000 + 9 * 520), Fraction(1000), 10, 500) == 20
     assert prtt_gap(Fraction(1000 + 9 * 35), Fraction(1000), 10) == 35
+
+
+def test_replies_that_are_handled_in_lots() -> None:
+    """Every tenth issue handles ten, for 30 each: that is o_r, wherever the run ends."""
+    for count in (64, 69, 73):
+        issued, handled, time = [], [], 0
+        for index in range(count):
+            time += 100 + 1000 + (300 if index % 10 == 9 else 0)
+            issued.append(time)
+            handled.append((index + 1) // 10 * 10)
+        assert receive_overheads([Curve(1000, tuple(issued), tuple(handled))], Fraction(100),
+                                 Fraction(1)) == [(1000, 30)]
+    assert lots(range(64)) is None and lots([0] * 64) is None
