@@ -17,8 +17,9 @@ FULL = 524288
 """Keys a process of the study's sorts: 4 M keys on 8 processes."""
 KEYS = {"sm": (2048, 4096), "lg": (8192, 16384)}
 """Keys a process of the two runs in their place, by variant; *sm* sends a message for two keys."""
-RATES = {"mm": "flop", "sample-sort": "sort_key", "radix-sort": "radix_key"}
-"""Of each program, what its computation is charged by."""
+RATES = {"mm": ("flop",), "sample-sort": ("sort_key",), "radix-sort": ("radix_key",),
+         "fft": ("fft_point",), "con": ("con_node", "con_edge"), "em3d": ("em3d_edge",)}
+"""Of each program, the rates by which its computation is charged."""
 
 
 def sort_runs(variant: str) -> dict[str, Any]:
@@ -66,4 +67,5 @@ def alone(description: Description, program: str) -> Description:
     ``program``, so that a run is found again in the cache whatever they are."""
     usual = Apps()
     return description.with_({f"apps.{rate}": getattr(usual, rate)
-                              for name, rate in RATES.items() if name != program})
+                              for name, rates in RATES.items() if name != program
+                              for rate in rates})

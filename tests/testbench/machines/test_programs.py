@@ -67,9 +67,9 @@ def test_a_run_does_not_depend_on_the_rates_of_other_programs(wanted):
     """So a fit of three rates runs each program as often as its own rate changes."""
     def job(knob, value):
         return job_for(load.load("cm5", [f"apps.{knob}={value}"]), wanted)
-    own = RATES[wanted.bench]
+    [own] = RATES[wanted.bench]
     assert job(own, 3) != job(own, 4) and job(own, 3).description.fabric.nodes == 8
-    for other in set(RATES.values()) - {own}:
+    for other in {rate for rates in RATES.values() for rate in rates} - {own}:
         assert job(other, 3).parts() == job(other, 4).parts()
 
 
