@@ -16,6 +16,9 @@
  *  - Received: with the first DATA it gets a buffer of the endpoint in host memory, with SHORT a
  *    slot. The slot is shown, by the count in the frame, once the data are there. The process tells
  *    how many slots it has taken: with a slot its buffer is free.
+ *  - Out: the kernel takes an endpoint out of its frame for another, with its page and its streams,
+ *    and brings it in again when its process needs it, when a packet has come for it, or when its
+ *    own messages have been on their way for long. The firmware interrupts for the latter two.
  *  - Without room: NACK FULL (or OUT, of an endpoint that is in no frame). The sender backs off and
  *    tries with one packet at a time until that is taken; for as long as it is answered it does not
  *    give up, and nothing of this counts as sent again.
@@ -155,7 +158,10 @@ enum endpoint_state { NEVER, INSIDE, OUTSIDE, CLOSED, ENDED };
 struct endpoint {
     uint8_t state, frame; /* NONE: it is in none */
     uint16_t epoch; /* with which the streams of the next one with this number begin */
+    uint8_t wanted; /* OUTSIDE: the kernel is to bring it in */
+    uint8_t patience; /* OUTSIDE, with messages on their way: ticks until it is wanted */
 };
+enum { OUTSIDE_TICKS = 8 };
 
 struct packet {
     uint64_t word[(8 + HEADER_BYTES + DATA_BYTES) / 8];
@@ -173,12 +179,12 @@ struct counters {
     uint32_t acks;
 };
 
+extern volatile uint64_t routes[NICS]; /* a parameter */
 extern struct frame *frames, *frames_end;
 extern struct endpoint endpoints[ENDPOINTS];
 extern struct counters counters;
 extern struct settings {
     uint32_t node, nics, window, timeout, tick, patience, shift, payload, packets, bits, numbers;
-    uint32_t route[NICS];
 #ifdef AM2_WORK_SEND
     uint32_t work_send;
 #endif
@@ -201,6 +207,8 @@ static inline volatile uint32_t *word_in(const struct frame *f, uint32_t number)
     return f->page + NICBED_AM2_QUEUES / 4 + 2 * number;
 }
 
+static inline uint32_t route_to(uint32_t node) { return *(volatile uint32_t *)&routes[node]; }
+
 /* --- frames.c ----------------------------------------------------------------------------------- */
 
 bool room(struct frame *f, uint32_t reply);
@@ -209,6 +217,8 @@ volatile uint32_t *put_at(struct frame *f, uint32_t reply);
 void put(struct frame *f, uint32_t reply, uint32_t buffer);
 uint32_t show(void);
 extern uint32_t hiding; /* frames with messages that wait for their data */
+void endpoint_want(struct endpoint *e);
+bool busy(const struct frame *f);
 void done(struct frame *f, struct message *m);
 void give_back(struct frame *f, struct message *m, uint32_t reason);
 void give_back_again(struct frame *f);
@@ -224,6 +234,8 @@ void sending_open(void);
 void message_queue(struct frame *f, struct message *m);
 void streams_open(struct frame *f, uint32_t epoch);
 uint32_t streams_close(struct frame *f);
+void streams_go_on(struct frame *f);
+void timer_on(void);
 void acknowledged(const uint32_t *packet);
 uint32_t pump(void);
 void tick(void);
@@ -248,6 +260,7 @@ uint32_t receiving(void);
 uint32_t acknowledge(void);
 extern uint32_t dues; /* acknowledgements that are owed */
 void arrivals_close(uint32_t endpoint);
+uint32_t arrivals_hold(uint32_t endpoint, uint32_t reply);
 
 /* --- commands.c --------------------------------------------------------------------------------- */
 

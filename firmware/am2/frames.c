@@ -117,6 +117,21 @@ APART uint32_t show(void)
     return hiding ? NICBED_PENDING_N2H : 0;
 }
 
+/* --- Endpoints in no frame ---------------------------------------------------------------------- */
+
+/* The kernel is to bring it in. */
+RARE void endpoint_want(struct endpoint *e)
+{
+    e->wanted = 1;
+    host_interrupt();
+}
+
+/* Whether messages of the frame are on their way. */
+bool busy(const struct frame *f)
+{
+    return f->k.taken[0] != f->k.done[0] || f->k.taken[1] != f->k.done[1];
+}
+
 /* --- Send queues -------------------------------------------------------------------------------- */
 
 /* The slot can be used again, once those before it can. The process is told of a quarter of the
@@ -159,18 +174,24 @@ static RARE bool returned(struct frame *f, struct message *m)
     return true;
 }
 
-/* The message was refused: its sender gets it back as soon as its queue has room. */
+/* The message was refused: its sender gets it back as soon as its queue has room, and not before
+ * those that wait for that. */
 RARE void give_back(struct frame *f, struct message *m, uint32_t reason)
 {
     m->reason = reason;
     m->state = RETURNING;
-    if (!returned(f, m))
+    if (f->k.returning || !returned(f, m))
         f->k.returning++;
 }
 
 RARE void give_back_again(struct frame *f)
 {
-    for (struct message *m = f->k.messages; f->k.returning && m < f->k.messages + SLOTS; m++)
-        if (m->state == RETURNING && returned(f, m))
-            f->k.returning--;
+    for (uint32_t reply = 0; reply < 2; reply++) {
+        uint32_t slots = slots_of(reply), first = reply ? REQUESTS : 0, end = f->k.taken[reply];
+        for (uint32_t number = f->k.done[reply]; f->k.returning && number != end; number++) {
+            struct message *m = &f->k.messages[first + (number & (slots - 1))];
+            if (m->state == RETURNING && returned(f, m))
+                f->k.returning--;
+        }
+    }
 }

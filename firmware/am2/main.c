@@ -35,8 +35,6 @@ static RARE void configure(void)
     while (1u << settings.bits < endpoint_numbers)
         settings.bits++;
     settings.numbers = 1u << settings.bits;
-    for (uint32_t i = 0; i < NICS; i++)
-        settings.route[i] = routes[i];
 #ifdef AM2_WORK_SEND
     settings.work_send = work_send;
 #endif

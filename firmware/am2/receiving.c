@@ -58,6 +58,16 @@ RARE void arrivals_close(uint32_t endpoint)
             a->buffer = NO_BUFFER;
 }
 
+/* Buffers that messages for `endpoint` are being received into: bit b is buffer b. */
+RARE uint32_t arrivals_hold(uint32_t endpoint, uint32_t reply)
+{
+    uint32_t held = 0;
+    for (struct arrival *a = arrivals + reply; a < arrivals_end; a += 2)
+        if (a->target == endpoint && a->buffer != NO_BUFFER)
+            held |= 1u << a->buffer;
+    return held;
+}
+
 /* --- Acknowledgements --------------------------------------------------------------------------- */
 
 static bool answer(const struct from *r, uint32_t detail, uint32_t epoch, uint32_t expected,
@@ -163,12 +173,13 @@ static RARE bool out_of_order(const struct from *r, uint32_t place, uint32_t det
 }
 
 /* What NACK says of an endpoint that is in no frame. */
-static RARE uint32_t away(const struct endpoint *e)
+static RARE uint32_t away(struct endpoint *e)
 {
     switch (e->state) {
     case NEVER:
         return NACK(ABSENT);
     case OUTSIDE:
+        endpoint_want(e);
         return NACK(OUT);
     case ENDED:
         return NACK(ENDED);
@@ -292,7 +303,7 @@ static APART void arrived(const uint32_t *packet)
     work(settings.work_receive);
 #endif
     uint32_t target = FIELD(packet[5], HEADER_TARGET_HI);
-    const struct endpoint *e = &endpoints[target & (ENDPOINTS - 1)];
+    struct endpoint *e = &endpoints[target & (ENDPOINTS - 1)];
     int reason;
     if (target >= ENDPOINTS)
         reason = NACK(CLOSED);

@@ -52,7 +52,7 @@ static void stream_ready(struct stream *s)
     outgoing.tail[reply] = s;
 }
 
-static void timer_on(void)
+RARE void timer_on(void)
 {
     if (!ticking) {
         ticking = true;
@@ -202,6 +202,23 @@ RARE uint32_t streams_close(struct frame *f)
     return (uint16_t)(epoch + 1);
 }
 
+/* The frame has been filled anew, with streams that were somewhere else: what was on its way was
+ * perhaps lost. */
+RARE void streams_go_on(struct frame *f)
+{
+    for (uint32_t i = 0; i < 2 * settings.nics; i++) {
+        struct stream *s = &f->streams[i];
+        s->frame = f;
+        s->flags &= ~(READY | LISTED);
+        s->deadline = now() + (s->flags & BACKING_OFF ? 0 : settings.timeout);
+        if (s->head != NONE)
+            stream_watch(s);
+        stream_ready(s);
+    }
+    if (f->k.returning)
+        timer_on();
+}
+
 /* --- Packets out -------------------------------------------------------------------------------- */
 
 static inline void launch(void)
@@ -262,7 +279,7 @@ static APART void stage(struct stream *s)
     }
     if (s->flags & SYNC && s->next == 0)
         detail |= NICBED_AM2_DETAIL_SYNC_MASK;
-    h[0] = settings.route[node] | bytes << NICBED_HEADER_LENGTH_LO_SHIFT;
+    h[0] = route_to(node) | bytes << NICBED_HEADER_LENGTH_LO_SHIFT;
     h[1] = settings.node | node << NICBED_HEADER_DESTINATION_HI_SHIFT
            | detail << NICBED_HEADER_DETAIL_HI_SHIFT;
     h[2] = s->next | (uint32_t)s->epoch << 16;
@@ -421,8 +438,8 @@ static RARE void stream_late(struct stream *s)
     stream_ask(s);
 }
 
-/* The timer has come: looks at the deadlines of all streams that have packets out, and at messages
- * that found no room on their way back. */
+/* The timer has come: looks at the deadlines of all streams that have packets out, at messages that
+ * found no room on their way back, and at endpoints that are out with messages on their way. */
 RARE void tick(void)
 {
     struct stream **link = &busy_head;
@@ -451,6 +468,14 @@ RARE void tick(void)
             give_back_again(f);
             ticking |= f->k.returning != 0;
         }
+    }
+    for (struct endpoint *e = endpoints; e < endpoints + settings.numbers; e++) {
+        if (e->state != OUTSIDE || !e->patience)
+            continue;
+        if (--e->patience)
+            ticking = true;
+        else
+            endpoint_want(e);
     }
     if (ticking)
         timer_set(now() + settings.tick);

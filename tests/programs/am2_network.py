@@ -157,7 +157,7 @@ class Party:
         end = await self.node.port.flush() + cycles
         while self.node.port.cycle < end:
             if not await self.poll():
-                await self.node.port.delay(200)
+                await self.node.port.delay(1000)
                 await self.node.port.flush()
 
     async def counters(self) -> dict[str, int]:

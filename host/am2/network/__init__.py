@@ -9,6 +9,8 @@ In the order in which to read:
 - :mod:`.posting`: Puts messages into the send queues of frames
 - :mod:`.receiving`: Takes messages out of the receive queues of frames, by PIO
 - :mod:`.driver`: The driver: firmware, frames, the interrupt
+- :mod:`.frames`: Shares the frames of a NIC among its endpoints: those that do not fit wait in host
+  memory
 - :mod:`.costs`: Prices the network's way of AM-II: every path of library and driver is a sum of
   cost items
 """

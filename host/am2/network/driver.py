@@ -17,6 +17,7 @@ from ...port.node import Node
 from ...processor import Mailbox, NicProcessor
 from .costs import Prices
 from .frame import Frame, Memory
+from .frames import Frames
 
 __all__ = ["Driver"]
 
@@ -38,6 +39,8 @@ class Driver:
     ----------
     lock
         What keeps CPUs that share the NIC out of each other's way.
+    frames
+        The endpoints that are in NIC memory, and those that are out.
     """
 
     def __init__(self, node: Node) -> None:
@@ -49,7 +52,7 @@ class Driver:
         self.description = node.description
         self.paths = node.service(Prices)
         self.processor: NicProcessor | None = None
-        self._frames: list[Frame | None] = [None] * node.description.am2.frames
+        self.frames = Frames(self)
         self._free: list[Memory] = []
         """Memory of endpoints that were closed."""
         self._irq_status = node.register("irq_status")
@@ -91,59 +94,54 @@ class Driver:
         await self._kernel_write(node.register("irq_enable"), int(Irq.PROCESSOR))
 
     async def open(self, number: int, process: int, tag: int) -> Frame | None:
-        """Make endpoint ``number`` for ``process``; None if the node's memory, or that of the NIC,
-        is full."""
+        """Make endpoint ``number`` for ``process``; None if the node's memory is full."""
         async with self.lock.held():
             await self.start()
-            if None not in self._frames:
-                return None
-            place = self._frames.index(None)
             try:
                 memory = self._free.pop() if self._free else self._allocate()
             except MemoryError:
                 return None
             self.memory.write(memory.words, bytes(WORDS))
-            processor = self.processor
-            assert processor is not None
-            frame = Frame(number, place, process, self._page(place),
-                          processor.doorbell(place + 1), memory)
-            self._frames[place] = frame
-            await self._own(place, process)
-            await self._command(KernelCommand.OPEN, frame, 0, tag,
-                                memory.words | memory.event << 32,
-                                memory.send | memory.receive << 32)
+            frame = Frame(number, process, memory)
+            if not await self.frames.take(frame):
+                self._free.append(memory)
+                return None
+            await self.command(KernelCommand.OPEN, frame, 0, tag,
+                               memory.words | memory.event << 32,
+                               memory.send | memory.receive << 32)
             self.lock.wrote()
             return frame
 
     async def stop(self, frame: Frame, ended: bool) -> None:
-        """The endpoint takes no messages any more."""
-        async with self.lock.held():
-            await self._command(KernelCommand.STOP, frame, FORCED if ended else 0)
+        """The endpoint takes no messages any more, and stays in its frame."""
+        async with self.frames.inside(frame), self.lock.held():
+            await self.command(KernelCommand.STOP, frame, FORCED if ended else 0)
+            frame.users += 1
 
     async def close(self, frame: Frame) -> None:
-        """Take the frame back once its messages have arrived, or cannot be expected to. When this
-        returns the NIC touches no memory of it any more."""
+        """Behind :meth:`stop`: take the frame back once its messages have arrived, or cannot be
+        expected to. When this returns the NIC touches no memory of it any more."""
         am2 = self.description.am2
         end = self.port.cycle + PATIENCE * am2.retry_timeout * am2.retries
         status = 1
         while status:
             async with self.lock.held():
                 forced = FORCED if self.port.cycle >= end else 0
-                status = await self._command(KernelCommand.CLOSE, frame, forced)
+                status = await self.command(KernelCommand.CLOSE, frame, forced)
                 if not status:
-                    await self._own(frame.place, 0)
-                    self._frames[frame.place] = None
+                    await self.frames.give_up(frame)
                     self._free.append(frame.memory)
                     self.lock.wrote()
             if status:
                 await self.port.delay(PAUSE)
 
     async def interrupt(self) -> None:
-        """The interrupt handler: who waits looks again."""
+        """The interrupt handler: endpoints that are wanted come in, who waits looks again."""
         async with self.lock.held():
             self.lock.news()
             self.port.spend(self.paths.interrupt)
             await self._clear()
+            await self.frames.bring_wanted()
             for other in self.node.interrupts.others(self._handler):
                 await other.serve()
 
@@ -156,25 +154,37 @@ class Driver:
                       node.allocate((REQUEST_BUFFERS + REPLY_BUFFERS) * LONG, WORDS),
                       node.allocate(CLASSES * RECEIVE_BUFFERS * LONG, WORDS))
 
-    def _page(self, place: int) -> int:
-        """Address of a frame by PIO."""
+    async def give(self, frame: Frame, place: int) -> None:
+        """Let the process of ``frame`` have the page and the doorbell of frame ``place``."""
         processor = self.processor
         assert processor is not None
-        return (processor.address("frame_pages") - processor.symbol("frame_pages") + self._pages
-                + place * WINDOW_PAGE)
+        await self._own(place, frame.process)
+        frame.page = (processor.address("frame_pages") - processor.symbol("frame_pages")
+                      + self._pages + place * WINDOW_PAGE)
+        frame.doorbell = processor.doorbell(place + 1)
+        frame.place = place
+
+    async def take_back(self, place: int) -> None:
+        """Nobody has frame ``place`` any more."""
+        await self._own(place, 0)
 
     async def _own(self, place: int, process: int) -> None:
-        """Give a frame and its doorbell to ``process``; 0: to none."""
         await self._kernel_write(
             self.node.register("window_owner"),
             WINDOW_OWNER.pack(page=self._pages // WINDOW_PAGE + place, process=process))
         await self._kernel_write(self.node.register("doorbell_owner"), DOORBELL_OWNER.pack(
             page=place + 1, process=process, enable=int(process > 0)))
 
-    async def _command(self, command: KernelCommand, frame: Frame, flags: int = 0,
-                       *words: int) -> int:
+    async def command(self, command: KernelCommand, frame: Frame, flags: int = 0,
+                      *words: int) -> int:
+        """Give the firmware a command about the endpoint in ``frame``; its answer."""
         return await self._mailbox.call(
-            command | frame.number << 8 | frame.place << 16 | flags, *words)
+            command | frame.number << 8 | (frame.place or 0) << 16 | flags, *words)
+
+    async def wanted(self) -> int:
+        """The endpoints that the firmware wants in, a bit each."""
+        await self._mailbox.call(KernelCommand.WANTED)
+        return await self._mailbox.answer()
 
     async def _kernel_write(self, place: int, word: int, posted: bool = True) -> None:
         with self.port.in_kernel():

@@ -91,12 +91,20 @@ class SendQueue:
 
 
 class Frame:
-    """The frame of endpoint ``number`` of a NIC, which is number ``place`` of its frames.
+    """The frame of endpoint ``number`` of a NIC.
 
     Attributes
     ----------
+    place
+        Its number among the NIC's frames; None while the endpoint is out.
     page, doorbell
         Addresses of the page and of its doorbell, by PIO.
+    since
+        The cycle when the endpoint has come in, or was looked for in vain.
+    users
+        Uses of the page that are under way: it stays until they have ended.
+    away
+        Where the endpoint is in host memory while it is out; 0: it never was.
     queues
         The send queues.
     seen, taken, told
@@ -112,14 +120,15 @@ class Frame:
         Replies, and messages on their way back, that have found no room yet.
     """
 
-    def __init__(self, number: int, place: int, process: int, page: int, doorbell: int,
-                 memory: Memory) -> None:
+    def __init__(self, number: int, process: int, memory: Memory) -> None:
         self.number = number
-        self.place = place
         self.process = process
-        self.page = page
-        self.doorbell = doorbell
         self.memory = memory
+        self.place: int | None = None
+        self.page = self.doorbell = 0
+        self.since = 0
+        self.users = 0
+        self.away = 0
         self.queues = (SendQueue(0, memory), SendQueue(1, memory))
         self.seen = [0, 0]
         self.taken = [0, 0]

@@ -92,12 +92,15 @@ class Receiving:
                        head["returned"], head["epoch"], head["trace"],
                        self._numbering.name(*back), back)
 
-    def free(self, frame: Frame, at_once: bool) -> None:
-        """Messages were handled: tell the NIC, ``at_once`` or if a quarter of a queue is free that
-        it does not know of."""
+    def owes(self, frame: Frame, at_once: bool) -> bool:
+        """Tells whether the NIC must hear what was taken: ``at_once``, or a quarter of a queue."""
         taken, told = frame.taken, frame.told
-        if at_once or max(taken[0] - told[0], taken[1] - told[1]) >= self._quarter:
-            self._port.spend(self._c_free)
-            frame.told = [*taken]
-            self._port.put_write(frame.page + TAKEN, 1,
-                                 taken[0] & MASK | (taken[1] & MASK) << 32, process=frame.process)
+        return at_once or max(taken[0] - told[0], taken[1] - told[1]) >= self._quarter
+
+    def free(self, frame: Frame) -> None:
+        """Tell the NIC how many messages were taken."""
+        self._port.spend(self._c_free)
+        taken = frame.taken
+        frame.told = [*taken]
+        self._port.put_write(frame.page + TAKEN, 1,
+                             taken[0] & MASK | (taken[1] & MASK) << 32, process=frame.process)

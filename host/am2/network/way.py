@@ -42,6 +42,7 @@ class NetworkWay:
         if node.cpus > 1:
             node.share_nic()
         self.driver = node.nic(node.cpu % node.nics).kernel(Driver)
+        self._frames = self.driver.frames
         self._process = node.cpu + 1
         self._numbering = Numbering(node)
         self._posting = Posting(node)
@@ -105,8 +106,9 @@ class NetworkWay:
 
     async def retag(self, endpoint: ControlBlock) -> None:
         frame: Frame = endpoint.parts[self]
-        self._port.put_write(frame.page + TAG_WORD, 1, endpoint.tag, process=frame.process)
-        await self._receiving.look(frame)
+        async with self._frames.inside(frame):
+            self._port.put_write(frame.page + TAG_WORD, 1, endpoint.tag, process=frame.process)
+            await self._receiving.look(frame)
         frame.retagged = frame.seen[0]
 
     # Requests and replies
@@ -114,7 +116,7 @@ class NetworkWay:
     async def request(self, endpoint: ControlBlock, route: Back, packet: Packet, poll: Poll,
                       wait: bool) -> Status:
         port, pause = self._port, LEAST_WAIT
-        while not await self._posting.post(endpoint.parts[self], route, packet):
+        while not await self._post(endpoint.parts[self], route, packet):
             if not wait:
                 return Status.AM_ERR_NOT_SENT
             port.waiting_for("room in the NIC's queue of requests")
@@ -125,10 +127,14 @@ class NetworkWay:
             pause = min(2 * pause, MOST_WAIT)
         return Status.AM_OK
 
+    async def _post(self, frame: Frame, to: Back, packet: Packet) -> bool:
+        async with self._frames.inside(frame):
+            return await self._posting.post(frame, to, packet)
+
     async def reply(self, endpoint: ControlBlock, back: Back, packet: Packet) -> None:
         frame: Frame = endpoint.parts[self]
         frame.handling = None
-        if not frame.kept and await self._posting.post(frame, back, packet):
+        if not frame.kept and await self._post(frame, back, packet):
             return
         self._port.spend(self._paths.keep)
         if packet.opcode in BULK and not packet.returned and packet.length:
@@ -142,7 +148,7 @@ class NetworkWay:
         while frame.kept:
             back, packet = frame.kept[0]
             self._port.mark(REPLY_SEND, BEGIN, packet.trace)
-            sent = await self._posting.post(frame, back, packet)
+            sent = await self._post(frame, back, packet)
             self._port.mark(REPLY_SEND, END, packet.trace)
             if not sent:
                 return
@@ -157,27 +163,41 @@ class NetworkWay:
 
     async def poll(self, endpoint: ControlBlock, most: int) -> int:
         frame: Frame = endpoint.parts[self]
-        receiving = self._receiving
+        if self._port.interrupted:
+            await self.driver.interrupt()
         if frame.kept:
             await self._send_kept(frame)
         taken = 0
         while taken < most:
             self._looking.again()
-            reply = receiving.next(frame)
-            if reply is None:
-                if not await receiving.look(frame):
-                    break
-                reply = receiving.next(frame)
-                assert reply is not None
-            arrived = await receiving.take(endpoint, frame, reply)
+            arrived = await self._next(endpoint, frame)
+            if arrived is None:
+                break
             self._looking.found(arrived.opcode, arrived.trace)
             frame.handling = arrived
             await self._deliver(endpoint, arrived)
             frame.handling = None
-            receiving.free(frame, arrived.data > 0)
+            if self._receiving.owes(frame, arrived.data > 0):
+                async with self._frames.inside(frame):
+                    self._receiving.free(frame)
             self._looking.handled()
             taken += 1
         return taken
+
+    async def _next(self, endpoint: ControlBlock, frame: Frame) -> Arrived | None:
+        """The next message, if there is one. Of an endpoint that is out it is known what it has."""
+        receiving = self._receiving
+        reply = receiving.next(frame)
+        if reply is None and frame.place is None:
+            if self._frames.is_due(frame):
+                frame.since = self._port.cycle
+                await self.driver.interrupt()
+            self._port.spend(self._paths.out)
+            return None
+        async with self._frames.inside(frame):
+            if reply is None and await receiving.look(frame):
+                reply = receiving.next(frame)
+            return None if reply is None else await receiving.take(endpoint, frame, reply)
 
     def watches(self, endpoint: ControlBlock) -> list[Watch]:
         return []
@@ -187,9 +207,10 @@ class NetworkWay:
         frames: list[Frame] = [endpoint.parts[self] for endpoint in endpoints]
         events = [self._memory.word(frame.memory.event) for frame in frames]
         for frame in frames:
-            port.put_write(frame.page + ARMED_WORD, 1, ARMED, process=frame.process)
-            if frame.seen != frame.taken or await self._receiving.look(frame):
-                return True
+            async with self._frames.inside(frame):
+                port.put_write(frame.page + ARMED_WORD, 1, ARMED, process=frame.process)
+                if frame.seen != frame.taken or await self._receiving.look(frame):
+                    return True
         port.spend(self._paths.sleep)
         port.mark(BLOCKED, BEGIN, 0)
         end = port.cycle + timeout if timeout else 0

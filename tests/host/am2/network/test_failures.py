@@ -38,7 +38,7 @@ def come_back(party: Party) -> list[tuple[Opcode, tuple[int, ...], int]]:
 
 
 async def nothing(party: Party):
-    await party.quiet(200_000)
+    await party.quiet(400_000)
     return party.got
 
 

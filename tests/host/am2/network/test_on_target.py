@@ -11,9 +11,9 @@ from tests.labs.on_simulator import Case, cases, run_cases, structure_of
 from tests.programs.am2_network import describe, overriding
 
 MODULES = tuple(f"tests.host.am2.network.{name}" for name in (
-    "test_network", "test_failures", "test_protection"))
+    "test_network", "test_failures", "test_protection", "test_eviction"))
 SMOKE = {"test_arguments_there_and_back", "test_a_wrong_tag_brings_a_message_back",
-         "test_waiting_gives_up_the_cpu"}
+         "test_waiting_gives_up_the_cpu", "test_a_packet_brings_its_endpoint_in"}
 """What always runs."""
 
 
