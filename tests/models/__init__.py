@@ -19,6 +19,8 @@ In the order in which to read:
   needs
 - :mod:`.toy_target`: A target of nothing but host ports that can only delay: what back ends are
   tested against
+- :mod:`.interleaved`: The CPUs of a node with their operations on memory as atomic steps, taken in
+  any order
 - :mod:`.unkind_target`: Memory as unkind as a device's: what a BlockRam reads of a word being
   written comes inverted
 - :mod:`.logp_machine`: A synthetic LogP machine of two nodes, for tests of estimators and truth

@@ -38,6 +38,7 @@ class Ending:
         self._port = node.port
         self._receiving = receiving
         self._last: int | None = None
+        """The result of the last CAS of the program that has ended."""
 
     async def close(self, part: Part, send_kept: Callable[[], Awaitable[bool]]) -> None:
         """The owner closes it: requests in it go back, BADENDPOINT. ``send_kept`` sends replies
@@ -49,17 +50,18 @@ class Ending:
     async def end(self, part: Part) -> None:
         """The owner has ended, perhaps in the middle of a call: what it has taken of others' queues
         is given back, and requests that it has not replied to go back, UNREACHABLE."""
-        if self._last is None:
+        found = self._last
+        if found is None:
             await self._port.room(BLOCK)
-            self._last = self._port.data
+            self._last = found = self._port.data
         fillings = part.requesting, part.replying, part.returning
         for filling in fillings:
-            filling.settle(self._last)
+            filling.settle(found)
         last = await self._begin(part, State.ENDED)
         for filling in fillings:
             if filling.block is not None:
                 await filling.release_block()
-        owed = [back.arrived for back, _ in part.kept]
+        owed = [back.arrived for back, _ in part.kept if back.arrived is not None]
         if part.handling is not None:
             owed.append(part.handling)
         # First the one whose reply was under way: it has a packet already.
