@@ -79,13 +79,16 @@ class Party:
             await self.am.AM_Poll(self.bundle)
         port.waiting_for("")
 
-    def answers(self) -> Callable[..., Any]:
-        """A handler that replies with what has come."""
+    def answers(self, large: bool = False) -> Callable[..., Any]:
+        """A handler that replies with what has come; ``large``: always with bulk data."""
         async def handler(token: Any, *words: int) -> None:
             *bulk, sender, number, _ = words
             self.got.append((sender, number))
-            if bulk:
-                self.world.set_word(self.buffer + 8, self.world.word(bulk[0]))
+            if bulk or large:
+                data = 1000 + number
+                if bulk:
+                    data = int.from_bytes(await self.node.load(bulk[0], 8), "little")
+                self.world.set_word(self.buffer + 8, data)
                 await self.am.AM_ReplyIM(token, ANSWER, self.buffer + 8, 8, *words[-3:])
             else:
                 await self.am.AM_ReplyM(token, ANSWER, *words)
@@ -99,12 +102,12 @@ class Party:
         return handler
 
 
-def world_of(cpus: int, packets: int, blocks: int = 1, silent: bool = False
-             ) -> tuple[World, list[Party]]:
+def world_of(cpus: int, packets: int, blocks: int = 1, silent: bool = False,
+             large: bool = False) -> tuple[World, list[Party]]:
     world = World(cpus, packets, blocks)
     parties = [Party(world, cpu) for cpu in range(cpus)]
     for party in parties:
-        world.run(party.set_up(party.counts() if silent else party.answers()), party.cpu)
+        world.run(party.set_up(party.counts() if silent else party.answers(large)), party.cpu)
     return world, parties
 
 
@@ -179,10 +182,11 @@ def each_to_other(many: int, packets: int, *, bulk: bool = False, oneself: bool 
 
 
 def freed(senders: list[int], packets: int, *, bulk: bool = False, terminates: bool = False,
-          ends_at: dict[int, int] | None = None) -> Any:
-    """CPU 0 frees its endpoint behind the first message; or ends without that."""
+          behind: int = 0, ends_at: dict[int, int] | None = None) -> Any:
+    """CPU 0 frees its endpoint behind the first message; or ends without that. Or ``behind`` so
+    many, which it replies to with bulk data."""
     def make() -> Any:
-        world, parties = world_of(len(senders) + 1, packets)
+        world, parties = world_of(len(senders) + 1, packets, large=behind > 0)
 
         async def sends(party: Party) -> None:
             for number in range(senders[party.cpu - 1]):
@@ -190,7 +194,7 @@ def freed(senders: list[int], packets: int, *, bulk: bool = False, terminates: b
             await party.serve(lambda: not party.endpoint.outstanding)
 
         async def frees(party: Party) -> None:
-            await party.serve(lambda: bool(party.got))
+            await party.serve(lambda: len(party.got) >= max(behind, 1))
             if terminates:
                 assert await party.am.AM_FreeEndpoint(party.endpoint) is OK
 
@@ -252,6 +256,7 @@ CASES: list[Any] = [
     (each_to_other, (1, 1), {"oneself": True}, 2),
     (freed, ([2, 1], 1), {}, 2), (freed, ([1, 1], 1), {"terminates": True}, 2),
     (freed, ([2, 1], 2), {"bulk": True, "terminates": True}, 1),
+    (freed, ([3], 3), {"terminates": True, "behind": 2}, 2),
     (retagged, (2,), {}, 2), (retagged, (1,), {}, 1)]
 
 
@@ -282,7 +287,8 @@ ENDS: list[Any] = [
     (many_to_one, ([2, 1], 1), {"silent": True}, 0),
     (each_to_other, (2, 1), {}, 0), (each_to_other, (1, 2), {"bulk": True}, 0),
     (each_to_other, (1, 1), {"oneself": True}, 1),
-    (freed, ([1, 1], 2), {"terminates": True}, 0), (retagged, (1,), {}, 0),
+    (freed, ([1, 1], 2), {"terminates": True}, 0),
+    (freed, ([3], 3), {"terminates": True, "behind": 2}, 0), (retagged, (1,), {}, 0),
     (retagged, (1,), {}, 1)]
 
 
@@ -305,7 +311,7 @@ def test_a_process_ends_after_any_step(case, bound):
     for steps in range(1, steps_of(*case) + 1):
         try:
             explore(make(*what, ends_at={victim: steps}, **how), bound)
-            wander(make(*what, ends_at={victim: steps}, **how), Random(steps), 4 * bound)
+            wander(make(*what, ends_at={victim: steps}, **how), Random(steps), 6 * bound)
         except Failed as error:
             raise AssertionError(f"CPU {victim} ends after {steps} steps") from error
 
