@@ -1,13 +1,15 @@
 """Programs of Active Messages II: processes with an endpoint each, which know each other."""
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Coroutine, Generator
+from itertools import count
 from typing import Any
 
 from nicbed.host.am2 import AM_STATUS, Am2, EndpointName
 from nicbed.host.port.node import Node
 from nicbed.layouts.description import Description
 
-__all__ = ["SEGMENT", "TAG", "Process", "describe"]
+__all__ = ["SEGMENT", "TAG", "Cut", "Met", "Process", "describe"]
 
 TAG = 0x1234_5678_9ABC_DEF0
 SEGMENT = 20_000
@@ -22,11 +24,41 @@ def describe(cpus: int, **knobs: Any) -> Description:
         "cpu": {"line_bytes": line}, "am2": {"protocol": "shared", **knobs}})
 
 
-class _Met:
-    """How often processes have met: each time all of them."""
+class Met:
+    """Who has come how often, to meet all others; ``gone`` are processes that will not any more."""
 
     def __init__(self) -> None:
-        self.come = 0
+        self.come: Counter[int] = Counter()
+        self.gone: set[int] = set()
+
+    def all(self, cpus: int, times: int) -> bool:
+        """Whether all have come so often."""
+        return all(self.come[cpu] >= times or cpu in self.gone for cpu in range(cpus))
+
+
+class Cut:
+    """A coroutine that is closed behind its operation number ``most``, or ``early``, before that is
+    executed. What it returns then is None."""
+
+    def __init__(self, coroutine: Coroutine[Any, Any, Any], most: int, early: bool = False) -> None:
+        self._coroutine = coroutine
+        self._most = most
+        self._early = early
+
+    def __await__(self) -> Generator[None, None, Any]:
+        coroutine = self._coroutine
+        for number in count(1):
+            try:
+                coroutine.send(None)
+            except StopIteration as end:
+                return end.value
+            if number == self._most and self._early:
+                break
+            yield
+            if number == self._most:
+                break
+        coroutine.close()
+        return None
 
 
 class Process:
@@ -51,7 +83,7 @@ class Process:
         self.endpoint: Any = None
         self.segment = node.shared(f"segment {node.cpu}", SEGMENT)
         self.source = node.allocate(SEGMENT)
-        self._met = node.run_service(_Met)
+        self._met = node.run_service(Met)
         self._times = 0
 
     async def open(self, tag: int = TAG, **handlers: Callable[..., Any]) -> "Process":
@@ -73,8 +105,8 @@ class Process:
     async def meet(self) -> None:
         """Poll until all processes have come so often."""
         self._times += 1
-        self._met.come += 1
-        await self.until(lambda: self._met.come >= self._times * len(self.node.programs))
+        self._met.come[self.cpu] += 1
+        await self.until(lambda: self._met.all(len(self.node.programs), self._times))
 
     async def until(self, condition: Callable[[], Any]) -> None:
         """Poll until it holds."""
