@@ -17,11 +17,13 @@ from ..common.programs import programs
 
 __all__ = ["MixRun", "PairRun", "Under", "measure_mix", "measure_pair"]
 
+PAUSE = 2000
+"""Cycles between two looks of a sender at whether all have arrived."""
 PairRun = Mapping[str, Any]
 """Ticks of traffic between two processes: ``rtt``, ``o_s``, ``o_r``, ``g``; ``poll``: of the poll
 in a send."""
 MixRun = Mapping[str, int]
-"""Counts of polls, and of messages that they found: of the network, and of both."""
+"""Counts of polls, and of messages that they found: of the network (``network_…``), and all."""
 
 
 class Under:
@@ -44,50 +46,58 @@ async def measure_pair(lab: Any, layer: str, trips: int, issues: int) -> PairRun
     stream of ``issues``."""
     single = await measure_trips(lab, layer, count=trips)
     stream = await measure_curve(lab, layer, issues, 0)
-    found = spans(stream["marks"])
-    start = stream["begin"] + stream["issued"][issues // 2]
-    steady = start, stream["begin"] + stream["issued"][-1]
-    polls = [poll.own for request, poll in polls_in(found, 0) if start <= request.begin < steady[1]]
+    found, between = spans(single["marks"]), (single["begin"], single["end"])
+    polls = [poll.own for request, poll in polls_in(found, 0)
+             if between[0] <= request.begin < between[1]]
     return {"rtt": Fraction(sum(single["trips"]), trips),
-            "o_s": mean_own(found, Activity.REQUEST_SEND, 0, steady),
-            "o_r": mean_own(found, Activity.REQUEST_HANDLE, 1, steady),
+            "o_s": mean_own(found, Activity.REQUEST_SEND, 0, between),
+            "o_r": mean_own(found, Activity.REQUEST_HANDLE, 1, between),
             "poll": Fraction(sum(polls), max(len(polls), 1)),
             "g": true_gap(stream["issued"])}
 
 
 async def measure_mix(lab: Any, places: Sequence[tuple[int, int]], counts: tuple[int, int],
                       apart: int) -> MixRun:
-    """To the first of the ``places`` come ``counts`` messages from the second, which is on its
-    node, and from the third, which is not: one every ``apart`` cycles, of both together, evenly.
-    The first polls all the time."""
-    total = sum(counts)
+    """To the first of the ``places``, which polls all the time, come ``counts`` messages: from the
+    second, which is on its node, back to back, and from the third, which is not, evenly over that
+    time, if one of the node's takes ``apart`` cycles. Polls count from the second half on: adaptive
+    polling goes by its last 32 looks at the network, which take a thousand polls."""
+    total, done = sum(counts), False
 
     async def receiver(node: Node) -> dict[str, int]:
+        nonlocal done
         side = Am2Endpoint(node, exchange)
         await side.open()
         polling = side.am.am2.polling
 
-        def reading() -> dict[str, int]:
-            return {"polls": polling.polls, "network_polls": polling.network_polls,
-                    "messages": polling.messages, "network_messages": polling.network_messages}
-
-        before = reading()
+        began = polling.messages, polling.network_messages
+        await side.receive(total // 2)
+        half = polling.polls, polling.network_polls
         await side.receive(total)
-        found = {name: value - before[name] for name, value in reading().items()}
+        found = {"polls": polling.polls - half[0],
+                 "network_polls": polling.network_polls - half[1],
+                 "messages": polling.messages - began[0],
+                 "network_messages": polling.network_messages - began[1]}
+        done = True
         await side.close()
         return found
 
-    def sender(count: int) -> Any:
+    def sender(count: int, pause: int) -> Any:
         async def program(node: Node) -> None:
             side = Am2Endpoint(node, exchange)
             await side.open()
             for _ in range(count):
-                await side.compute(apart * total // count)
+                if pause:
+                    await side.compute(pause)
                 await side.send(0)
+            while not done:  # to close takes messages, too
+                await side.idle(PAUSE)
             await side.close()
         return program
 
     exchange = Exchange(4)
     seen = Processes(lab, places)
-    run = await seen.run(programs(seen, {0: receiver, 1: sender(counts[0]), 2: sender(counts[1])}))
+    local, remote = counts
+    run = await seen.run(programs(seen, {
+        0: receiver, 1: sender(local, 0), 2: sender(remote, apart * local // max(remote, 1))}))
     return run.results[0]

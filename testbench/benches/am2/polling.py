@@ -25,7 +25,7 @@ ALONE = {LOCAL: "shared", NETWORK: "network"}
 MIX = [(0, 0), (0, 1), (1, 0)]
 LEAST, MOST = 8, 32
 """Polls in which adaptive polling looks at the network once."""
-FIGURES = {"rtt": "RTT", "o_s": "o_s", "poll": "of it, the poll", "o_r": "o_r", "g": "g"}
+FIGURES = {"rtt": "RTT", "o_s": "o_s", "poll": "its poll", "o_r": "o_r", "g": "g"}
 
 
 @dataclass(frozen=True)
@@ -35,10 +35,11 @@ class PollingParameters:
     every: Sequence[int] = setting([1, 2, 4, 8, 16, 32], "k of fractional polling")
     trips: int = setting(16, "round trips that count")
     issues: int = setting(128, "requests of a stream")
-    messages: int = setting(256, "messages of both protocols together to one process")
-    shares: Sequence[int] = setting([0, 8, 16, 32, 64, 128, 192, 256],
-                                    "how many of them come by the network")
-    apart: int = setting(1000, "cycles from one of them to the next", unit="cycles")
+    messages: int = setting(2048, "messages of a mix that come in shared memory, back to back")
+    shares: Sequence[int] = setting([0, 16, 32, 64, 128],
+                                    "messages that come by the network meanwhile")
+    mixed: Sequence[int] = setting([8, 32], "k of fractional polling of mixes")
+    apart: int = setting(500, "cycles that each of the former takes, about", unit="cycles")
 
 
 @dataclass(frozen=True)
@@ -46,8 +47,8 @@ class PairCosts:
     """Requests of one word between two processes."""
 
     rtt: float = figure("cycles", "a round trip")
-    o_s: float = figure("cycles", "a send of a stream, without its poll and what that finds")
-    poll: float = figure("cycles", "the poll in it, if it finds nothing")
+    o_s: float = figure("cycles", "a send of the round trips, without its poll")
+    poll: float = figure("cycles", "the poll in it")
     o_r: float = figure("cycles", "a request at its receiver, without the reply")
     g: float = figure("cycles", "gap of the stream")
 
@@ -92,7 +93,8 @@ class Polling(Benchmark):
                             "at least 2, and am2.protocol = both")
         ways = _ways(parameters.every)
         pairs: dict[str, dict[str, Any]] = {}
-        steps = 2 * (len(ways) + 1) + len(ways) * len(parameters.shares)
+        mixed = _ways(parameters.mixed)
+        steps = 2 * (len(ways) + 1) + len(mixed) * len(parameters.shares)
         done = 0
         for traffic, places in PAIRS.items():
             knobs = {"alone": {"am2.protocol": ALONE[traffic]}, **ways}
@@ -103,13 +105,12 @@ class Polling(Benchmark):
                     Processes(Under(lab, given), places), layer, parameters.trips,
                     parameters.issues)
         mix: dict[str, dict[int, Any]] = {}
-        for way, given in ways.items():
+        for way, given in mixed.items():
             for share in parameters.shares:
-                tell(f"{share} of {parameters.messages} by the network, {way}", done, steps)
+                tell(f"{parameters.messages} and {share} by the network, {way}", done, steps)
                 done += 1
                 mix.setdefault(way, {})[share] = await measure_mix(
-                    Under(lab, given), MIX, (parameters.messages - share, share),
-                    parameters.apart)
+                    Under(lab, given), MIX, (parameters.messages, share), parameters.apart)
         return {"pairs": pairs, "mix": mix}
 
     def evaluate(self, raw: Any, description: Description, parameters: PollingParameters
@@ -124,7 +125,8 @@ class Polling(Benchmark):
                 for share, run in by_share.items()} for way, by_share in raw["mix"].items()}
         lost = [f"{way}, {share}" for way, by_share in raw["mix"].items()
                 for share, run in by_share.items()
-                if run["network_messages"] != share or run["messages"] != parameters.messages]
+                if (run["network_messages"], run["messages"]) != (
+                    share, parameters.messages + share)]
         often = [(way, share) for way, by_share in raw["mix"].items()
                  for share, run in by_share.items() if not _as_often(way, run)]
         return Outcome(
@@ -154,8 +156,8 @@ class Polling(Benchmark):
         shares = sorted(next(iter(results.mix.values())), key=int)
         total = document["parameters"]["messages"]
         found.append(table(
-            f"Polls for each that looks at the network, by its share of {total} messages",
-            ["polls of the network", *(percent(int(share) / total) for share in shares)],
+            f"Polls for each that looks at the network, by its messages beside {total} others",
+            ["polls of the network", *shares],
             [(way, *(amount(results.mix[way][share].apart) for share in shares))
              for way in _ordered(results.mix)]))
         return found
@@ -164,11 +166,10 @@ class Polling(Benchmark):
         """Polls for each that looks at the network, over the share of its messages."""
         from ...results.plots import line
 
-        results, total = self.results(document), document["parameters"]["messages"]
+        results = self.results(document)
         axes = figure.add_subplot()
         for index, way in enumerate(_ordered(results.mix)):
-            points = sorted((100 * int(share) / total, one.apart)
-                            for share, one in results.mix[way].items() if one.apart is not None)
+            points = _points(document, results.mix[way])
             axes.plot([x for x, _ in points], [y for _, y in points], label=way,
                       **line(index, len(results.mix)))
         axes.set_ylim(bottom=0)
@@ -186,12 +187,17 @@ class Polling(Benchmark):
 
     def series(self, document: Mapping[str, Any]) -> Series:
         """Adaptive polling over the share of the network's messages."""
-        total = document["parameters"]["messages"]
         return Series("messages that come by the network (%)",
-                      "polls for each that looks at the network", sorted(
-                          (100 * int(share) / total, one.apart)
-                          for share, one in self.results(document).mix["adaptive"].items()
-                          if one.apart is not None))
+                      "polls for each that looks at the network",
+                      _points(document, self.results(document).mix["adaptive"]))
+
+
+def _points(document: Mapping[str, Any], by_share: Mapping[str, PollMix]
+            ) -> list[tuple[float, float]]:
+    """Polls for each that looks at the network, over the percentage of its messages."""
+    others = document["parameters"]["messages"]
+    return sorted((100 * int(share) / (int(share) + others), one.apart)
+                  for share, one in by_share.items() if one.apart is not None)
 
 
 def _as_often(way: str, run: Mapping[str, int]) -> bool:
