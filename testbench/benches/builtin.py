@@ -61,7 +61,7 @@ INCAST = _bench("incast", 4, "many nodes send to one: goodput, shares, packets s
 ALLTOALL = _bench("alltoall", 4, "every node sends to every other: what each gets",
                   crowds="load.alltoall:Alltoall")
 NICS = _bench("nics", 2, "bandwidth by number of NICs: one node sends to another over all at once",
-              crowds="load.nics:Nics")
+              am2="am2.nics:Am2Nics", crowds="load.nics:Nics")
 LATENCY = _bench("latency", 2, "half the round trip of equal messages over sizes",
                  am="am.latency:AmLatency", am2="am2.between:Am2Latency",
                  via="via.latency:ViaLatency",

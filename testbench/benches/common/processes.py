@@ -40,6 +40,8 @@ class Processes:
         self._lab = lab
         self.places = list(places)
         """Node and CPU of each process."""
+        self.traced: list[Event] = []
+        """The events of the last run as the lab had them, by wire address."""
         used = wires(self.places, lab.description)
         self._by_place = {place: number for number, place in enumerate(self.places)}
         self._by_wire = {wire: used.index(wire) for wire in used}
@@ -70,6 +72,7 @@ class Processes:
         for (node, cpu), program in zip(self.places, programs, strict=True):
             each[node][cpu] = program
         run = await self._lab.run([entry if any(entry) else None for entry in each], **options)
+        self.traced = run.events
         return replace(
             run,
             results=[(run.results[node] or [None] * cpus)[cpu] for node, cpu in self.places],
