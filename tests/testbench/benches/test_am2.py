@@ -19,6 +19,8 @@ from nicbed.testbench.why.round_trip import in_simulator
 from tests.labs.model import ModelLab
 
 SHARED = ("node.cpus=4", "am2.protocol=shared", "am2.queue_packets=64")
+BOTH = ("node.cpus=2", "nic.processor=picorv32", "am2.queue_packets=16", "am2.endpoints=8",
+        "am2.frames=2")
 SMALL: dict[str, dict[str, Any]] = {
     "logp": {"issues": 128, "delays": ["0", "3/2", "2"]},
     "latency": {"sizes": [4, 64, 20000], "trips": 4},
@@ -26,7 +28,11 @@ SMALL: dict[str, dict[str, Any]] = {
     "incast": {"sizes": [16], "bytes": 1024, "loss": [0.0]},
     "alltoall": {"sizes": [16], "bytes": 4096},
     "send-cost": {"arguments": [0, 8], "sends": 3},
+    "polling": {"every": [], "trips": 2, "issues": 12, "messages": 64, "shares": [4],
+                "mixed": [4], "apart": 100},
+    "nics": {"sizes": [16], "bytes": 384},
 }
+LOCAL = ("logp", "latency", "bandwidth", "incast", "alltoall", "send-cost")
 MODELS = frozenset({"no more than the memory carries",
                     "4 nodes, 16 bytes: a node gets what it gets between two"})
 """Checks that may fail here: the functional target has no bandwidth, and the runs are short."""
@@ -49,7 +55,7 @@ def shown(document: dict[str, Any], capsys: pytest.CaptureFixture[str]) -> str:
     return capsys.readouterr().out
 
 
-@pytest.mark.parametrize("name", SMALL)
+@pytest.mark.parametrize("name", LOCAL)
 def test_between_cpus(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     """Every benchmark: its checks hold, and it can be shown, drawn and compared."""
     document = outcome(name, *SHARED)
@@ -88,6 +94,43 @@ def test_the_published_stack() -> None:
         ("claim", 0, 141), ("fill", 40, 9))}
     assert stacked(steps, 22.5) == PUBLISHED
     assert stacked({**steps, "advance": SendStep(9, 0), "claim": SendStep(2, 4)}, 15)["CAS"] == 4
+
+
+def test_two_protocols_under_one_poll(capsys: pytest.CaptureFixture[str]) -> None:
+    """Local traffic pays for the second protocol in its polls alone, that of the network next to
+    nothing; polls look at the network as often as was asked for."""
+    document = outcome("polling", *BOTH)
+    assert not [check for check in document["checks"] if not check["ok"]]
+    local, network = (document["results"]["costs"][name] for name in ("local", "network"))
+    assert all(abs(one["o_s"] - local["alone"]["o_s"]) < 0.1 for one in local.values())
+    assert local["alone"]["poll"] < local["adaptive"]["poll"]
+    assert local["alone"]["rtt"] < local["adaptive"]["rtt"]
+    assert network["adaptive"]["rtt"] < 1.1 * network["alone"]["rtt"]
+    mix = document["results"]["mix"]
+    assert abs(mix["1 in 4"]["4"]["apart"] - 4) < 0.5 and 8 <= mix["adaptive"]["4"]["apart"] <= 40
+    said = shown(document, capsys)
+    assert "shared alone" in said and "network alone" in said
+    module = benches.get("polling").module("am2")
+    assert plots.render(module.draw, document)[".png"].startswith(b"\x89PNG")
+    assert module.headline(document) and module.series(document).points
+
+
+def test_a_process_for_each_nic(capsys: pytest.CaptureFixture[str]) -> None:
+    document = outcome("nics", *BOTH, "node.nics=2", "am2.protocol=network")
+    assert not [check for check in document["checks"] if not check["ok"]]
+    found = document["results"]["nics"]["16"]
+    assert list(found) == ["1", "2"] and found["2"]["ratio"] > 1.7
+    assert "NIC k on CPU k" in shown(document, capsys)
+
+
+@pytest.mark.parametrize(("name", "overrides", "said"), [
+    ("polling", SHARED, "polling is of processes with both protocols"),
+    ("nics", SHARED, "nics is of messages between nodes"),
+    ("send-cost", (*BOTH, "am2.protocol=network"), "send-cost is of messages between CPUs"),
+])
+def test_what_a_benchmark_needs(name: str, overrides: tuple[str, ...], said: str) -> None:
+    with pytest.raises(UserError, match=said):
+        outcome(name, *overrides)
 
 
 def test_a_round_trip_is_split_from_marks_alone() -> None:
