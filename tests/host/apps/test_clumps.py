@@ -258,3 +258,34 @@ def test_a_layout_counts_its_processes():
     assert counts["smp"] == [(0, cpu) for cpu in range(8)]
     assert counts["4x8"] == [(node, cpu) for node in range(4) for cpu in range(8)]
     assert counts["now-32"] == [(node, 0) for node in range(32)]
+
+
+@pytest.mark.parametrize(("layout", "counts"), [
+    ("now-8", (8, 1, 1)), ("smp", (2, 8, 1)), ("now-32", (32, 1, 1)), ("4x8", (4, 8, 3))])
+def test_layouts_over_am2(layout, counts):
+    wanted = Testbed(store=None).program("con", layout=layout)
+    description = wanted.description
+    assert wanted.layer == "am2" and wanted.arguments["layer"] == "am2"
+    assert (description.fabric.nodes, description.node.cpus, description.node.nics) == counts
+    assert description.am2.protocol == ("shared" if layout == "smp" else "both")
+    assert description.nic.processor == "picorv32"
+
+
+@pytest.mark.parametrize(("layout", "overrides", "text"), [
+    ("now-8", ["am2.protocol=shared"],
+     "--layout now-8: am2.protocol = shared: must be network or both"),
+    ("4x8", ["node.nics=2"], "--layout 4x8: has node.nics = 3, not 2"),
+    ("smp", ["am2.processes=all"], "--layout smp: has am2.processes = cpus, not all"),
+    ("smp", ["memory.bytes=1048576"], "fft needs ")])
+def test_what_contradicts_a_layout_over_am2(layout, overrides, text):
+    with pytest.raises(UserError) as told:
+        Testbed(options=Options(overrides), store=None).program("fft", layout=layout)
+    assert str(told.value).startswith(text) and "\n" not in str(told.value)
+
+
+def test_what_is_set_stays_in_a_layout():
+    overrides = ["nic.processor=vexriscv", "am2.protocol=both", "memory.bytes=33554432"]
+    description = Testbed(options=Options(overrides), store=None).program(
+        "fft", layout="smp").description
+    assert (description.nic.processor, description.am2.protocol) == ("vexriscv", "both")
+    assert description.memory.bytes == 32 << 20
