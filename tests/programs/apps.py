@@ -13,6 +13,7 @@ from nicbed.layouts.description import Description
 from nicbed.layouts.doors import LAYERS
 from nicbed.testbench import apps
 from nicbed.testbench.apps import measurement
+from nicbed.testbench.run.sent_again import Account
 
 from tests.models.target import Model
 from tests.programs.am import describe
@@ -24,6 +25,7 @@ class ModelLab:
     def __init__(self, description: Description) -> None:
         self.description = description
         self.runtime: Runtime | None = None
+        self.account = Account()
 
     async def run(self, programs: list) -> Any:
         self.runtime = Model(self.description).run(programs, limit=200_000_000)

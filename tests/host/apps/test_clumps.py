@@ -1,6 +1,8 @@
 """The programs of the study of clumps: answers, where their messages go, blocks and layouts."""
 
 
+import asyncio
+
 import numpy as np
 import pytest
 from nicbed import Testbed, UserError
@@ -10,6 +12,8 @@ from nicbed.host.apps.lattice import Lattice
 from nicbed.host.apps.streaming import Streaming
 from nicbed.host.port.memory import RESERVED
 from nicbed.layouts.doors import LAYERS
+from nicbed.testbench import apps
+from nicbed.testbench.apps import measurement
 from nicbed.testbench.apps.layout import LAYOUTS
 from nicbed.testbench.apps.measurement import evaluate
 from nicbed.testbench.backends.session import run_job
@@ -289,3 +293,18 @@ def test_what_is_set_stays_in_a_layout():
         "fft", layout="smp").description
     assert (description.nic.processor, description.am2.protocol) == ("vexriscv", "both")
     assert description.memory.bytes == 32 << 20
+
+
+def test_progress_is_told_by_phases():
+    """Of process 0, with the number of phases where it is known."""
+    told = []
+    for name, given in (("em3d", {"vertices": 4, "steps": 2}), ("con", {"side": 2})):
+        lab = programs.ModelLab(describe({"fabric.nodes": 2}))
+        lab.progress = lambda *one: told.append(one)
+        asyncio.run(measurement.run(lab, name, apps.parameters(apps.get(name), given,
+                                                               lab.description)))
+    assert told[0] == ("em3d", 0, 0)
+    assert [one[1:] for one in told[1:13]] == [(done, 12) for done in range(12)]
+    assert [one[0] for one in told[1:5]] == [
+        "em3d: fetch H", "em3d: update E", "em3d: barrier", "em3d: fetch E"]
+    assert told[13] == ("con", 0, 0) and told[14] == ("con: search", 0, 0)
