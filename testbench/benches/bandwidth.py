@@ -107,7 +107,7 @@ class Bandwidth(Benchmark):
                           f"{number(best)} of {number(Fraction(limit))} bytes a cycle")])
 
     def carrier(self, description: Description) -> tuple[str, Fraction]:
-        """What carries the bytes of messages, and how many a cycle."""
+        """Returns what carries the bytes of messages, and how many a cycle."""
         return "link", description.link.bytes_per_cycle
 
     def tables(self, document: Mapping[str, Any]) -> list[Any]:

@@ -92,7 +92,7 @@ class Latency(Benchmark):
         return Outcome(**{**found, "results": LatencyResults(**found["results"])})
 
     def carrier(self, description: Description) -> tuple[str, Fraction]:
-        """What carries the bytes of messages, and how many a cycle."""
+        """Returns what carries the bytes of messages, and how many a cycle."""
         return "link", description.link.bytes_per_cycle
 
     def tables(self, document: Mapping[str, Any]) -> list[Any]:

@@ -23,6 +23,7 @@ from .receiving import Receiving
 __all__ = ["NetworkWay"]
 
 REPLY_SEND, BLOCKED = int(Activity.REPLY_SEND), int(Activity.BLOCKED)
+WINDOW_WAIT = int(Activity.WINDOW_WAIT)
 LEAST_WAIT, MOST_WAIT = 64, 4096
 """Cycles of the back-off of a request that finds no room."""
 IDLE = 200
@@ -119,11 +120,13 @@ class NetworkWay:
         while not await self._post(endpoint.parts[self], route, packet):
             if not wait:
                 return Status.AM_ERR_NOT_SENT
+            port.mark(WINDOW_WAIT, BEGIN, 0)
             port.waiting_for("room in the NIC's queue of requests")
             port.spend(self._paths.back_off)
             await port.delay(pause)
             await poll()
             port.waiting_for("")
+            port.mark(WINDOW_WAIT, END, 0)
             pause = min(2 * pause, MOST_WAIT)
         return Status.AM_OK
 

@@ -21,6 +21,7 @@ from .receiving import Receiving
 __all__ = ["SharedWay"]
 
 CHECK, REPLY_SEND = int(Activity.CHECK), int(Activity.REPLY_SEND)
+WINDOW_WAIT = int(Activity.WINDOW_WAIT)
 LEAST_WAIT, MOST_WAIT = 16, 4096
 """Cycles of the back-off of a request that finds the queue full."""
 
@@ -150,11 +151,13 @@ class SharedWay:
     async def _back_off(self, route: QueueBlock, pause: int, poll: Poll) -> int:
         """Wait for ``pause`` cycles, and poll; return how long to wait the next time."""
         port = self._port
+        port.mark(WINDOW_WAIT, BEGIN, 0)
         port.waiting_for(lambda: f"room at {route.name}")
         port.spend(self._c_back_off)
         await port.delay(pause)
         await poll()
         port.waiting_for("")
+        port.mark(WINDOW_WAIT, END, 0)
         return min(2 * pause, MOST_WAIT)
 
     async def _come_back(self, endpoint: ControlBlock, route: QueueBlock, packet: Packet,

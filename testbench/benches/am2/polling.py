@@ -179,7 +179,7 @@ class Polling(Benchmark):
         axes.set_title("Polls of the network")
 
     def headline(self, document: Mapping[str, Any]) -> list[Headline]:
-        """What adaptive polling adds to each traffic."""
+        """Cycles that adaptive polling adds to each traffic."""
         return [Headline(f"{FIGURES[name]} more, {traffic}",
                          getattr(by_way["adaptive"], name) - getattr(by_way["alone"], name))
                 for traffic, by_way in self.results(document).costs.items()
