@@ -1,6 +1,5 @@
 """The programs of the study of clumps: answers, where their messages go, blocks and layouts."""
 
-
 import asyncio
 
 import numpy as np
