@@ -29,7 +29,8 @@ FLAGS = ("-target", "riscv32-freestanding-none", "-std=c11", "-O2", "-g", "-Wall
          "-fno-asynchronous-unwind-tables", "-ffunction-sections", "-fdata-sections",
          "-msmall-data-limit=0")
 LINKING = ("-nostdlib", "-Wl,--gc-sections")
-WHOLE = {"via": ("-flto", "-mllvm", "-inline-threshold=60")}
+WHOLE = {"am2": ("-flto",),
+         "via": ("-flto", "-mllvm", "-inline-threshold=60")}
 """Firmwares of several files that are compiled as one unit, with a limit on inlining for size."""
 _SOURCES = (".c", ".h", ".S", ".ld")
 

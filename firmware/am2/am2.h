@@ -80,7 +80,6 @@ enum message_state { FREE, QUEUED, BEGUN, RETURNING };
 
 /* A slot of a send queue: requests 0 to REQUESTS - 1, then replies. */
 struct message {
-    uint32_t trace;
     uint16_t length; /* of its data */
     uint16_t first; /* sequence number of its first packet, once BEGUN */
     uint8_t next; /* message behind it in its stream */
@@ -202,6 +201,12 @@ static inline volatile uint32_t *slot_of(const struct frame *f, uint32_t slot)
     return f->page + 16 * slot;
 }
 
+/* Trace number of the message in a slot. */
+static inline uint32_t trace_of(const volatile uint32_t *slot)
+{
+    return slot[HALF(MESSAGE, 1)] >> NICBED_AM2_MESSAGE_TRACE_HI_SHIFT;
+}
+
 static inline volatile uint32_t *word_in(const struct frame *f, uint32_t number)
 {
     return f->page + NICBED_AM2_QUEUES / 4 + 2 * number;
@@ -218,6 +223,7 @@ void put(struct frame *f, uint32_t reply, uint32_t buffer);
 uint32_t show(void);
 extern uint32_t hiding; /* frames with messages that wait for their data */
 void endpoint_want(struct endpoint *e);
+extern uint32_t lagging; /* messages that find no room on their way back, endpoints with patience */
 bool busy(const struct frame *f);
 void done(struct frame *f, struct message *m);
 void give_back(struct frame *f, struct message *m, uint32_t reason);

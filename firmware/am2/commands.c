@@ -7,7 +7,7 @@ static inline bool with_data(uint32_t w)
            && DATA_OPCODES >> (w & NICBED_AM2_MESSAGE_OPCODE_LO_MASK) & 1;
 }
 
-static void command(struct frame *f, struct message *m, const volatile uint32_t *w, uint32_t w0)
+static inline void command(struct frame *f, struct message *m, const volatile uint32_t *w, uint32_t w0)
 {
     uint32_t opcode = w0 & NICBED_AM2_MESSAGE_OPCODE_LO_MASK;
     uint32_t place = with_data(w0) ? w[HALF(PLACE, 1)] : 0;
@@ -19,7 +19,6 @@ static void command(struct frame *f, struct message *m, const volatile uint32_t 
     m->node = FIELD(w0, MESSAGE_NIC_LO);
     m->target = FIELD(w0, MESSAGE_ENDPOINT_LO);
     m->buffer = buffer;
-    m->trace = w[HALF(MESSAGE, 1)] >> NICBED_AM2_MESSAGE_TRACE_HI_SHIFT;
     if (opcode - 1 >= NICBED_AM2_OPCODE_REPLY_XFER
         || FIELD(w0, MESSAGE_COUNT_LO) > NICBED_AM2_ARGUMENTS || m->node >= settings.nics
         || length > LONG || (length && buffer >= buffers)) {

@@ -3,7 +3,7 @@
 
 enum { WORD_SLOTS = 2 * NICBED_ENGINE_QUEUE };
 
-uint32_t hiding;
+uint32_t hiding, lagging;
 
 /* A slot is used again WORD_SLOTS writes later: the engine has long read it, for it holds no more
  * than ENGINE_QUEUE commands. */
@@ -180,8 +180,10 @@ RARE void give_back(struct frame *f, struct message *m, uint32_t reason)
 {
     m->reason = reason;
     m->state = RETURNING;
-    if (f->k.returning || !returned(f, m))
+    if (f->k.returning || !returned(f, m)) {
         f->k.returning++;
+        lagging++;
+    }
 }
 
 RARE void give_back_again(struct frame *f)
@@ -190,8 +192,10 @@ RARE void give_back_again(struct frame *f)
         uint32_t slots = slots_of(reply), first = reply ? REQUESTS : 0, end = f->k.taken[reply];
         for (uint32_t number = f->k.done[reply]; f->k.returning && number != end; number++) {
             struct message *m = &f->k.messages[first + (number & (slots - 1))];
-            if (m->state == RETURNING && returned(f, m))
+            if (m->state == RETURNING && returned(f, m)) {
                 f->k.returning--;
+                lagging--;
+            }
         }
     }
 }

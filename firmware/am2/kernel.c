@@ -56,6 +56,7 @@ static RARE uint32_t endpoint_close(struct endpoint *e, bool always)
             return ANSWER_BUSY;
     }
     e->epoch = streams_close(f);
+    lagging -= f->k.returning;
     dma_read_wait(engine_given[ENGINE_H2N]);
     dma_write_wait(engine_given[ENGINE_N2H]);
     show();
@@ -102,9 +103,10 @@ static RARE uint32_t endpoint_out(struct endpoint *e, uint32_t host)
     e->frame = NONE;
     e->state = OUTSIDE;
     e->wanted = 0;
-    e->patience = 0;
+    lagging -= f->k.returning;
     if (busy(f)) {
         e->patience = OUTSIDE_TICKS;
+        lagging++;
         timer_on();
     }
     return 0;
@@ -126,6 +128,9 @@ static RARE uint32_t endpoint_in(struct endpoint *e, uint32_t number, struct fra
         }
         q->buffers = ((1u << BUFFERS) - 1) & ~held;
     }
+    lagging += f->k.returning;
+    lagging -= e->patience != 0;
+    e->patience = 0;
     f->hidden = 0;
     f->endpoint = number;
     f->open = 1;

@@ -1,4 +1,4 @@
-/* Active Messages II: the control program of a NIC. docs/tutorials/am2.md says what it promises. */
+/* Active Messages II: the control program of a NIC. am2.h tells what it does. */
 #include "am2.h"
 
 PARAMETER(nics);

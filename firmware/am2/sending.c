@@ -135,7 +135,7 @@ static RARE void stream_lost(struct stream *s)
     if (s->base == s->next)
         return;
     for (uint16_t i = s->base; i != s->next; i++)
-        trace_event(NICBED_KIND_AGAIN, message_at(s, s->head)->trace, s->node);
+        trace_event(NICBED_KIND_AGAIN, trace_of(slot_of(s->frame, s->head)), s->node);
     peers[s->node].patience = 0;
     counters.resent++;
     stream_rewind(s);
@@ -260,7 +260,7 @@ static APART void stage(struct stream *s)
     uint16_t first = m->state == BEGUN ? m->first : s->next;
     uint32_t offset = (uint32_t)(uint16_t)(s->next - first) << settings.shift;
     uint32_t i = outgoing.staged & (STAGES - 1), node = s->node, bytes;
-    uint32_t *h = (uint32_t *)&stages[i];
+    uint32_t *h = (uint32_t *)&stages[i], trace = trace_of(slot_of(f, s->current));
     uint32_t detail = PLACE(s->reply, DETAIL_REPLY);
     bool fetching = offset < m->length;
     if (fetching) {
@@ -268,8 +268,7 @@ static APART void stage(struct stream *s)
         if (bytes > settings.payload)
             bytes = settings.payload;
         uint32_t buffer = m->buffer + (s->reply ? NICBED_AM2_REQUEST_BUFFERS : 0);
-        stage_state[i].fetched = dma_read(f->k.send + buffer * LONG + offset, &h[6], bytes,
-                                          m->trace);
+        stage_state[i].fetched = dma_read(f->k.send + buffer * LONG + offset, &h[6], bytes, trace);
         h[4] = offset;
         h[5] = 0;
         bytes += NICBED_AM2_HEADER_BYTES;
@@ -285,7 +284,7 @@ static APART void stage(struct stream *s)
     h[2] = s->next | (uint32_t)s->epoch << 16;
     h[3] = f->endpoint | (uint32_t)m->target << NICBED_AM2_HEADER_TARGET_HI_SHIFT;
     stage_state[i].bytes = 8 + bytes;
-    stage_state[i].trace = m->trace;
+    stage_state[i].trace = trace;
     if (outgoing.staged++ == outgoing.launched && !fetching)
         launch();
     else if (!fetching)
@@ -438,9 +437,22 @@ static RARE void stream_late(struct stream *s)
     stream_ask(s);
 }
 
+static RARE void laggards(void)
+{
+    for (struct frame *f = frames; f < frames_end; f++)
+        if (f->open && f->k.returning)
+            give_back_again(f);
+    for (struct endpoint *e = endpoints; e < endpoints + settings.numbers; e++) {
+        if (e->state == OUTSIDE && e->patience && !--e->patience) {
+            lagging--;
+            endpoint_want(e);
+        }
+    }
+}
+
 /* The timer has come: looks at the deadlines of all streams that have packets out, at messages that
  * found no room on their way back, and at endpoints that are out with messages on their way. */
-RARE void tick(void)
+APART void tick(void)
 {
     struct stream **link = &busy_head;
     while (*link) {
@@ -462,21 +474,9 @@ RARE void tick(void)
             stream_late(s);
         stream_ready(s);
     }
-    ticking = busy_head != NULL;
-    for (struct frame *f = frames; f < frames_end; f++) {
-        if (f->open && f->k.returning) {
-            give_back_again(f);
-            ticking |= f->k.returning != 0;
-        }
-    }
-    for (struct endpoint *e = endpoints; e < endpoints + settings.numbers; e++) {
-        if (e->state != OUTSIDE || !e->patience)
-            continue;
-        if (--e->patience)
-            ticking = true;
-        else
-            endpoint_want(e);
-    }
+    if (lagging)
+        laggards();
+    ticking = busy_head || lagging;
     if (ticking)
         timer_set(now() + settings.tick);
     else
