@@ -50,32 +50,34 @@ def test_arguments_there_and_back():
 LENGTHS = [1, 7, 8, 63, 64, 65, 1000, 1024, 1025, 3001, LONG - 1, LONG]
 
 
-@pytest.mark.parametrize("mtu", [1024, 64, 200])
-@pytest.mark.parametrize("opcode", [Opcode.REQUEST_I, Opcode.REQUEST_XFER])
+@pytest.mark.parametrize("opcode, mtu", [
+    (Opcode.REQUEST_I, 1024), (Opcode.REQUEST_XFER, 1024), (Opcode.REQUEST_XFER, 200),
+    (Opcode.REQUEST_I, 64)])
 def test_data_of_every_length_arrive_whole(opcode, mtu):
     """Both ways: a request with data is replied to with others."""
     reply = REPLIES[REQUESTS.index(opcode)]
+    lengths = [length for length in LENGTHS if length <= 16 * mtu]
 
     async def ask(party: Party):
-        for count, length in enumerate(LENGTHS):
+        for count, length in enumerate(lengths):
             await party.request(name(1), count, 7, 8, data=data_of(count, length), opcode=opcode,
                                 offset=count)
-        await party.until(lambda: len(party.got) == len(LENGTHS))
+        await party.until(lambda: len(party.got) == len(lengths))
         return party.got
 
     async def answer(party: Party):
         async def back(party, arrived):
             assert arrived.offset == arrived.arguments[0]
             await party.reply(arrived, reply, data_of(1000 + arrived.arguments[0],
-                                                      LENGTHS[arrived.arguments[0]]))
+                                                      lengths[arrived.arguments[0]]))
         party.answer = back
-        await party.until(lambda: len(party.got) == len(LENGTHS))
+        await party.until(lambda: len(party.got) == len(lengths))
         return party.got
 
     asked, answered = run(parties(ask, answer), nic__mtu=mtu)
-    assert [one.arguments for one in answered] == [(n, 7, 8) for n in range(len(LENGTHS))]
-    assert [one.data for one in answered] == [data_of(n, k) for n, k in enumerate(LENGTHS)]
-    assert [one.data for one in asked] == [data_of(1000 + n, k) for n, k in enumerate(LENGTHS)]
+    assert [one.arguments for one in answered] == [(n, 7, 8) for n in range(len(lengths))]
+    assert [one.data for one in answered] == [data_of(n, k) for n, k in enumerate(lengths)]
+    assert [one.data for one in asked] == [data_of(1000 + n, k) for n, k in enumerate(lengths)]
     assert {one.opcode for one in answered} == {opcode} and {one.opcode for one in asked} == {reply}
 
 
@@ -106,7 +108,7 @@ def test_to_itself():
 
 @pytest.mark.parametrize("nodes", [3])
 def test_everybody_to_everybody(nodes):
-    rounds = 12
+    rounds = 6
 
     async def body(party: Party):
         here = party.node.number
@@ -124,7 +126,6 @@ def test_everybody_to_everybody(nodes):
                     assert [one.data for one in found] == [
                         data_of(number, 1500) if number % 3 == 0 else b""
                         for number in range(rounds)]
-        await party.quiet(20_000)
         return (await party.counters())["resent"]
 
     assert run(parties(*[body] * nodes), fabric__nodes=nodes) == [0] * nodes
@@ -295,19 +296,19 @@ def test_processes_of_a_node_share_its_nics(cpus, nics):
         names = [name(node, cpu) for node in (0, 1) for cpu in range(cpus)]
         party.node.port.process = 0
         await party.node.port.delay(1000 * party.node.cpu)
-        for number in range(3):
+        for number in range(2):
             for to in names:
                 await party.request(to, number, data=data_of(number, 300) if number == 1 else None)
-        await party.until(lambda: len(party.got) == 6 * len(names))
+        await party.until(lambda: len(party.got) == 4 * len(names))
         for to in names:
             for kinds in (REQUESTS, REPLIES):
                 assert [one.arguments[0] for one in party.of(*kinds) if one.sender == to] == [
-                    0, 1, 2]
-        await party.quiet(30_000)
+                    0, 1]
+        await party.quiet(20_000)
         return len(party.got)
 
     found = run(parties([body] * cpus, [body] * cpus), node__cpus=cpus, node__nics=nics)
-    assert found == [[12 * cpus] * cpus] * 2
+    assert found == [[8 * cpus] * cpus] * 2
 
 
 def test_a_delay_behind_each_packet_is_in_the_gap():
@@ -324,11 +325,9 @@ def test_a_delay_behind_each_packet_is_in_the_gap():
 
         return run(parties(ask, answer), am2__retry_timeout=200_000, **knobs)[0]
 
-    bare = taken()
     for knob in ("am2__work_send", "am2__work_receive"):
-        short, long = (taken(**{knob: work}) for work in (4000, 8000))
-        assert long - short == pytest.approx(9.5 * 4000, rel=0.15)
-        assert short - bare > 7 * 3000
+        short, long = (taken(**{knob: work}) for work in (3000, 5000))
+        assert long - short == pytest.approx(9.5 * 2000, rel=0.15)
 
 
 def test_the_library_over_the_network():
