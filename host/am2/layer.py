@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from ...layouts.am2_nic import NICS, memory_needed
+from ...layouts.am2_nic import memory_needed
 from ...layouts.description import Am2, Description
 from ...layouts.doors.layer import Layer
 
@@ -14,8 +14,6 @@ def _needs_of_firmware(description: Description, name: str) -> Iterator[str]:
     node, am2, memory = description.node, description.am2, description.processor.memory
     nics = description.fabric.nodes * node.nics
     sharers = -(-node.cpus // node.nics)
-    if nics > NICS:
-        yield f"{nics} NICs (fabric.nodes, node.nics): {name} serves up to {NICS}"
     if am2.endpoints < sharers:
         yield (f"am2.endpoints = {am2.endpoints}: {sharers} CPUs share a NIC, and each needs an "
                "endpoint of it")

@@ -6,11 +6,14 @@ import pytest
 from nicbed.host.am import Gam
 from nicbed.host.gm.driver import Driver
 from nicbed.host.kernel.interrupts import Handler, Interrupts
+from nicbed.host.kernel.lock import kernel_lock
 from nicbed.host.port.costs import Costs
+from nicbed.host.port.cpu import ALL
 from nicbed.host.port.diagnosis import place
 from nicbed.host.port.host import Host
 from nicbed.host.port.node import Node
 from nicbed.host.port.port import Port
+from nicbed.host.port.running import Running
 from nicbed.host.port.services import Services
 from nicbed.host.processor import FirmwareCrash
 from nicbed.host.rpc import Rpc
@@ -134,6 +137,45 @@ def test_a_nic_has_its_own_services_firmware_and_addresses() -> None:
     assert only.nic(0).service(Kernel) is only.service(Kernel)
     only.nic(0).firmware = "its"
     assert only.firmware == "its" and only.nic(0).place == "node 1"
+
+
+def test_cpus_that_share_the_nics_have_one_kernel_a_nic() -> None:
+    """However it is entered, and with interrupts: NIC k's come to CPU k still."""
+    class Agent:
+        def __init__(self, node: Node) -> None:
+            node.drive_nic("agent", interrupts=True)
+            self.node = node
+
+    first, second = views(describe(3))
+    host = first.host
+    # What Runtime.run has: the port of the CPU that runs.
+    host.run_services.find(Running, Running).port = first.port
+    second.share_nic()
+    kernels = [[view.nic(nic).kernel(Agent) for nic in range(3)] for view in (first, second)]
+    assert kernels[0] == kernels[1] and len(set(kernels[0])) == 3
+    assert [one.node.nic_offset for one in kernels[0]] == [0, NIC_BYTES, 2 * NIC_BYTES]
+    assert {one.node.cpu for one in kernels[0]} == {ALL}
+    with pytest.raises(RuntimeError, match="GM on CPU 0 of node 1, NIC 0: its CPUs share this NIC"):
+        Driver(first.nic(0))
+
+
+def test_the_kernels_of_several_nics_have_locks_of_their_own() -> None:
+    """A CPU in one does not keep another one out of the other."""
+    async def program(cpu: Any) -> Any:
+        cpu.share_nic()
+        lock = kernel_lock(cpu.nic(cpu.cpu).kernel(Entered).node)
+        async with lock.held():
+            await cpu.port.delay(20_000)
+        return await cpu.port.flush()
+
+    description = describe(2, nodes=2)
+    ends = Model(description).run([[program] * 2, None], limit=100_000).results[0]
+    assert max(ends) < 30_000
+
+
+class Entered:
+    def __init__(self, node: Node) -> None:
+        self.node = node
 
 
 LAYERS = [("via", {"via.design": "engine"}), ("via", {"via.design": "kernel"}),
