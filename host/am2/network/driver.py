@@ -95,22 +95,24 @@ class Driver:
 
     async def open(self, number: int, process: int, tag: int) -> Frame | None:
         """Make endpoint ``number`` for ``process``; None if the node's memory is full."""
-        async with self.lock.held():
-            await self.start()
-            try:
-                memory = self._free.pop() if self._free else self._allocate()
-            except MemoryError:
-                return None
-            self.memory.write(memory.words, bytes(WORDS))
-            frame = Frame(number, process, memory)
-            if not await self.frames.take(frame):
+        while True:
+            async with self.lock.held():
+                await self.start()
+                try:
+                    memory = self._free.pop() if self._free else self._allocate()
+                    self.memory.write(memory.words, bytes(WORDS))
+                    frame = Frame(number, process, memory)
+                    there = await self.frames.take(frame)
+                except MemoryError:
+                    return None
+                if there:
+                    await self.command(KernelCommand.OPEN, frame, 0, tag,
+                                       memory.words | memory.event << 32,
+                                       memory.send | memory.receive << 32)
+                    self.lock.wrote()
+                    return frame
                 self._free.append(memory)
-                return None
-            await self.command(KernelCommand.OPEN, frame, 0, tag,
-                               memory.words | memory.event << 32,
-                               memory.send | memory.receive << 32)
-            self.lock.wrote()
-            return frame
+            await self.frames.pause()
 
     async def stop(self, frame: Frame, ended: bool) -> None:
         """The endpoint takes no messages any more, and stays in its frame."""

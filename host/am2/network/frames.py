@@ -1,8 +1,7 @@
 """Shares the frames of a NIC among its endpoints: those that do not fit wait in host memory."""
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING
+from collections.abc import Awaitable
+from typing import TYPE_CHECKING, Any
 
 from ....layouts.am2_nic import (
     CLASSES,
@@ -13,6 +12,7 @@ from ....layouts.am2_nic import (
     Words,
 )
 from ....layouts.processor import WINDOW_PAGE
+from ...port.suspension import NOTHING
 from .frame import Frame
 
 if TYPE_CHECKING:
@@ -30,11 +30,44 @@ PAUSE = 200
 """Cycles between two looks whether a frame can be taken."""
 
 
+class _Inside:
+    """In it, the endpoint of ``frame`` is in NIC memory."""
+
+    __slots__ = ("_frames", "_frame")
+
+    def __init__(self, frames: "Frames", frame: Frame) -> None:
+        self._frames = frames
+        self._frame = frame
+
+    def __aenter__(self) -> Awaitable[None]:
+        if self._frame.place is None:
+            return self._bring()
+        self._frame.users += 1
+        return NOTHING
+
+    async def _bring(self) -> None:
+        await self._frames.bring(self._frame)
+        self._frame.users += 1
+
+    def __aexit__(self, kind: type[BaseException] | None, *_: Any) -> Awaitable[None]:
+        if kind is None and self._frames.crowded:
+            return self._flush()
+        self._frame.users -= 1
+        return NOTHING
+
+    async def _flush(self) -> None:
+        """What has been written is on its way before another CPU may take the page."""
+        await self._frames.port.flush()
+        self._frame.users -= 1
+
+
 class Frames:
     """The frames of the NIC of ``driver``.
 
     Attributes
     ----------
+    port
+        That of the CPU that runs.
     evictions
         How often an endpoint had to leave its frame.
     cycles
@@ -44,7 +77,7 @@ class Frames:
     def __init__(self, driver: "Driver") -> None:
         am2 = driver.description.am2
         self._driver = driver
-        self._port = driver.port
+        self.port = driver.port
         self._memory = driver.memory
         self._places: list[Frame | None] = [None] * am2.frames
         self._known: dict[int, Frame] = {}
@@ -57,46 +90,48 @@ class Frames:
         self.cycles = 0
 
     @property
-    def _crowded(self) -> bool:
+    def crowded(self) -> bool:
         """Whether there are more endpoints than frames."""
         return len(self._known) > len(self._places)
 
     # For the process. It does not hold the kernel's lock.
 
-    @asynccontextmanager
-    async def inside(self, frame: Frame) -> AsyncIterator[None]:
-        """The endpoint is in its frame meanwhile."""
+    def inside(self, frame: Frame) -> "_Inside":
+        """``async with frames.inside(frame)``: the endpoint is in its frame meanwhile."""
+        return _Inside(self, frame)
+
+    async def bring(self, frame: Frame) -> None:
+        """Bring an endpoint in that its process needs, as soon as another one may leave."""
+        driver = self._driver
         while frame.place is None:
-            driver = self._driver
             driver.port.spend(driver.paths.fault)
             async with driver.lock.held():
                 came = await self.enter(frame)
             if not came:
-                await self._port.delay(PAUSE)
-                await self._port.flush()
-        frame.users += 1
-        try:
-            yield
-        finally:
-            if self._crowded:
-                # What it has written is on its way before another CPU may take the page.
-                await self._port.flush()
-            frame.users -= 1
+                await self.pause()
+
+    async def pause(self) -> None:
+        """Wait before another look whether a frame can be taken."""
+        await self.port.delay(PAUSE)
+        await self.port.flush()
 
     def is_due(self, frame: Frame) -> bool:
         """Tells whether an endpoint that is out should be looked for: it may be wanted, and the
         interrupt has come to a CPU that does not see it."""
-        return self._port.cycle - frame.since > self._stay
+        return self.port.cycle - frame.since > self._stay
 
     # For the kernel
 
     async def take(self, frame: Frame) -> bool:
-        """Give a new endpoint a frame; false if the node's memory is full."""
-        try:
-            while (place := await self._room()) is None:
-                await self._port.delay(PAUSE)
-                await self._port.flush()
-        except MemoryError:
+        """Give a new endpoint a frame; false if none may be taken now.
+
+        Raises
+        ------
+        MemoryError
+            The node's memory is full.
+        """
+        place = await self._room()
+        if place is None:
             return False
         self._known[frame.number] = frame
         await self._put(frame, place)
@@ -109,11 +144,11 @@ class Frames:
         place = await self._room()
         if place is None:
             return False
-        before = self._port.cycle
+        before = self.port.cycle
         await self._put(frame, place)
         await self._driver.command(KernelCommand.IN, frame, 0, frame.away)
         self._driver.lock.wrote()
-        self.cycles += self._port.cycle - before
+        self.cycles += self.port.cycle - before
         return True
 
     async def bring_wanted(self) -> None:
@@ -136,7 +171,7 @@ class Frames:
     async def _put(self, frame: Frame, place: int) -> None:
         self._places[place] = frame
         await self._driver.give(frame, place)
-        frame.since = self._port.cycle
+        frame.since = self.port.cycle
 
     async def _room(self) -> int | None:
         """A frame without an endpoint; the next in turn is taken from one that may leave. None: no
@@ -154,14 +189,14 @@ class Frames:
             place = (self._turn + step) % count
             frame = self._places[place]
             assert frame is not None
-            if not frame.users and self._port.cycle - frame.since > self._stay:
+            if not frame.users and self.port.cycle - frame.since > self._stay:
                 self._turn = (place + 1) % count
                 await self._evict(frame, place)
                 return place
         return None
 
     async def _evict(self, frame: Frame, place: int) -> None:
-        driver, port = self._driver, self._port
+        driver, port = self._driver, self.port
         if not frame.away:
             frame.away = driver.node.allocate(self._bytes, 64)
         before = port.cycle

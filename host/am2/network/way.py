@@ -6,7 +6,7 @@ from ....layouts.am2 import LONG, Returned, Status
 from ....layouts.am2_nic import ARMED, QUEUES, Words
 from ....layouts.trace import BEGIN, END, Activity
 from ...port.node import Node
-from ...port.port import Watch
+from ...port.port import NEVER, Watch
 from ..control_block import ControlBlock
 from ..copying import Copying
 from ..endpoint_name import EndpointName
@@ -208,23 +208,26 @@ class NetworkWay:
     async def sleep(self, endpoints: Sequence[ControlBlock], timeout: int) -> bool:
         port = self._port
         frames: list[Frame] = [endpoint.parts[self] for endpoint in endpoints]
-        events = [self._memory.word(frame.memory.event) for frame in frames]
-        for frame in frames:
-            async with self._frames.inside(frame):
-                port.put_write(frame.page + ARMED_WORD, 1, ARMED, process=frame.process)
-                if frame.seen != frame.taken or await self._receiving.look(frame):
-                    return True
-        port.spend(self._paths.sleep)
-        port.mark(BLOCKED, BEGIN, 0)
-        end = port.cycle + timeout if timeout else 0
-        came = False
-        while not came and (not end or port.cycle < end):
-            pause = IDLE if not end else max(1, min(IDLE, end - port.cycle))
-            if await port.wait_irq(pause):
-                await self.driver.interrupt()
+        end = await port.flush() + timeout if timeout else NEVER
+        while True:
+            events = self._events(frames)
             for frame in frames:
-                port.put_touch(frame.memory.event, 8)
-            await port.executed
-            came = events != [self._memory.word(frame.memory.event) for frame in frames]
-        port.mark(BLOCKED, END, 0)
-        return came
+                async with self._frames.inside(frame):
+                    port.put_write(frame.page + ARMED_WORD, 1, ARMED, process=frame.process)
+                    if frame.seen != frame.taken or await self._receiving.look(frame):
+                        return True
+            port.spend(self._paths.sleep)
+            port.mark(BLOCKED, BEGIN, 0)
+            while self._events(frames) == events and port.cycle < end:
+                if await port.wait_irq(max(1, min(IDLE, end - port.cycle))):
+                    await self.driver.interrupt()
+                for frame in frames:
+                    port.put_touch(frame.memory.event, 8)
+                await port.executed
+            port.mark(BLOCKED, END, 0)
+            if port.cycle >= end:
+                return False
+
+    def _events(self, frames: list[Frame]) -> list[int]:
+        """How often each of these has interrupted."""
+        return [self._memory.word(frame.memory.event) for frame in frames]

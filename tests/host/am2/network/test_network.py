@@ -3,9 +3,12 @@
 ``tests/host/am2/network/test_on_target.py`` runs the same functions on RTL.
 """
 
+from unittest import mock
+
 import pytest
 from nicbed.host.am2 import AM_EVENTS, Am2
 from nicbed.layouts.am2 import LONG, Opcode, Status
+from nicbed.testbench.backends.model.processor import ModelEngine
 
 from tests.models.target import Model
 from tests.programs.am2_network import (
@@ -367,3 +370,26 @@ def test_the_library_over_the_network():
     for here, got in enumerate(found):
         data = data_of(1 - here, 200)
         assert sorted(got, key=str) == sorted([(0, data), (5, data), 6], key=str)
+
+
+def test_a_message_is_shown_when_its_data_are_there():
+    """However long they take to host memory: it and what is behind it wait."""
+    def slow(engine, *command):
+        model = engine.processor.model
+        model.at(model.now + 15_000, lambda: push(engine, *command))
+
+    async def ask(party: Party):
+        for number in range(4):
+            await party.request(name(1), number, data=data_of(number, 1500)
+                                if number % 2 == 0 else None)
+        await party.until(lambda: len(party.got) == 4)
+
+    async def answer(party: Party):
+        await party.until(lambda: len(party.got) == 4)
+        return [(one.arguments[0], one.data) for one in party.got]
+
+    push = ModelEngine.push
+    with mock.patch.object(ModelEngine, "push", slow):
+        found = run(parties(ask, answer))[1]
+    assert found == [(number, data_of(number, 1500) if number % 2 == 0 else b"")
+                     for number in range(4)]

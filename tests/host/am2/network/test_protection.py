@@ -208,3 +208,55 @@ def test_a_slot_changed_while_it_is_sent(slot):
         return len(party.got)
 
     assert run(parties(body, nothing))[0] >= 7
+
+
+@pytest.mark.parametrize("nic, endpoint, taken", [(1, 0, True), (2, 0, False), (63, 0, False)])
+def test_a_message_to_no_nic_is_dropped(nic, endpoint, taken):
+    """And counted, and its slot is free again."""
+    async def body(party: Party):
+        frame, port = party.endpoint.parts[party.way], party.node.port
+        words = [0] * (Slot.MESSAGE + 1)
+        words[Slot.TAG] = TAG
+        words[Slot.MESSAGE] = AM2_MESSAGE.pack(opcode=Opcode.REQUEST, handler=1, phase=1, nic=nic,
+                                               endpoint=endpoint, trace=5)
+        port.process = frame.process
+        await port.pio_write(frame.page, *words)
+        await port.pio_write(frame.doorbell, 1)
+        frame.queues[0].slot()
+        await party.quiet(30_000)
+        for number in range(17):
+            await party.request(name(1), number)
+        await party.until(lambda: len(party.got) == 17 + taken)
+        return (await party.counters())["malformed"]
+
+    assert run(parties(body, nothing))[0] == (not taken)
+
+
+@pytest.mark.parametrize("offset, length", [(LONG, 8), (LONG - 8, 16), (0xFFFF_FFF8, 16), (8, 0)])
+def test_data_never_go_beyond_their_buffer(offset, length):
+    """A packet with a place outside of it is refused; what is behind the buffers stays."""
+    async def send(party: Party):
+        party.node.port.process = 0
+        for sequence, where in enumerate((0, offset)):
+            size = 8 if sequence == 0 else length
+            header = HEADER.pack(
+                route=party.node.route(1), length=16 + size, source=0, destination=1,
+                protocol=Protocol.AM2, detail=AM2_DETAIL.pack(kind=PacketKind.DATA,
+                                                              sync=sequence == 0))
+            second = AM2_HEADER.pack(sequence=sequence, epoch=1, source=9)
+            await party.node.port.pio_write(NIC_BASE + SEND_WINDOW, header, second, where,
+                                            *[(1 << 64) - 1] * (size // 8))
+        await party.quiet(100_000)
+
+    async def receive(party: Party):
+        memory = party.endpoint.parts[party.way].memory
+        party.node.memory.write(memory.receive, bytes(8 * LONG))
+        behind = party.node.allocate(2 * LONG)
+        party.node.memory.write(behind, bytes(2 * LONG))
+        await party.quiet(50_000)
+        found = party.node.memory.read(memory.receive, 8 * LONG)
+        assert party.node.memory.read(behind, 2 * LONG) == bytes(2 * LONG)
+        return found, (await party.counters())["malformed"]
+
+    found, malformed_count = run(parties(send, receive))[1]
+    assert found[:8] == b"\xff" * 8 and not any(found[8:]) and malformed_count == 1
