@@ -280,3 +280,20 @@ def test_messages_sent_again_are_told(seed):
         return sum(len(nic.processor.again) for nic in model.nics)
 
     assert again(faults__drop=0.1, faults__seed=seed) > 0 and again() == 0
+
+
+def test_a_receiver_that_is_slow_is_not_given_up():
+    """It has no room for far longer than a silent one has."""
+    async def ask(party: Party):
+        for number in range(4):
+            await party.request(name(1), number)
+        await party.until(lambda: len(party.got) == 4)
+        return come_back(party), await party.counters()
+
+    async def answer(party: Party):
+        await party.node.port.delay(600_000)
+        await party.quiet(200_000)
+
+    back, counters = run(parties(ask, answer), am2__retries=1, am2__retry_timeout=10_000,
+                         am2__frame_packets=2)[0]
+    assert not back and counters["waits"] > 40 and counters["resent"] == 0
