@@ -78,16 +78,18 @@ NO_BUFFER = 15
 
 AM2_MESSAGE = Word(
     "am2_message",
-    Field("opcode", 3, "am2.Opcode"), Field("handler", 8), Field("count", 4, "arguments"),
-    Field("returned", 4, "0, or why the message comes back (am2.Returned): it is one's own"),
+    Field("opcode", 3, "am2.Opcode"),
     Field("phase", 1, "send queue: 1 on its first lap, 0 on the second, and so on"),
+    Field("returned", 4, "0, or why the message comes back (am2.Returned): it is one's own"),
+    Field("epoch", 8, "of the requester's tag: a reply brings it back"),
     Field("endpoint", 6, "send queue: the receiver's number on its NIC; receive queue: the "
                          "sender's, or of what came back, the receiver's"),
     Field("nic", 6, "its NIC's wire address"),
-    Field("epoch", 8, "of the requester's tag: a reply brings it back"),
+    Field("count", 4, "arguments"),
+    Field("handler", 8),
     Field("trace", TRACE_BITS, "trace number"),
 )
-"""Word MESSAGE of a slot, and of a packet."""
+"""Word MESSAGE of a slot, and of a packet. What firmware looks at needs few shifts of it."""
 AM2_PLACE = Word("am2_place_nic", Field("offset", 32, "in the receiver's segment, of a transfer"),
                  Field("length", 16, "bytes of bulk data"),
                  Field("buffer", 16, "that they are in; NO_BUFFER: there are none"))
@@ -132,7 +134,8 @@ class PacketKind(IntEnum):
     """Bits 1:0 of the wire header's detail."""
 
     SHORT = 0
-    """Words AM2_MESSAGE, tag, AM2_PLACE, arguments: a message, and the end of its data."""
+    """Words AM2_MESSAGE (with the sender's endpoint and NIC), tag, AM2_PLACE, arguments: a message,
+    and the end of its data."""
     DATA = 1
     """PIECE, and a part of the data of the message to come."""
     ACK = 2
@@ -166,7 +169,9 @@ AM2_DETAIL = Word(
     Field("kind", 2, "PacketKind"), Field("reply", 1, "of the stream of replies"),
     Field("sync", 1, "an epoch begins with this packet"),
     Field("asks", 1, "ACK: a question to the stream's receiver, sequence is the packet to come"),
-    Field("answers", 1, "ACK: to the question that has left last"), width=8)
+    Field("answers", 1, "ACK: to the question that has left last"),
+    Field("acks", 1, "SHORT, without data: word AM2_PLACE begins with sequence and epoch of an ACK of "
+                     "what the target sends to this NIC in the other class"), width=8)
 """The wire header's field ``detail`` in packets of Protocol.AM2."""
 
 AM2_HEADER_BYTES = 16
@@ -186,7 +191,7 @@ PIECE = Word("am2_piece", Field("offset", 32, "of the packet's data"))
 
 FRAME_BYTES, STREAM_BYTES, ARRIVAL_BYTES = 544, 32, 8
 """Bytes that the firmware keeps of a frame beside its page, of a stream, of an arrival."""
-IMAGE_BYTES = 22260
+IMAGE_BYTES = 22600
 """Bytes of its code and of what it has one of, at the most."""
 _LEFT = 1024 + 512 + 2 * 1056
 """Bytes for its stack and for two packets, at the least."""

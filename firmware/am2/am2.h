@@ -56,13 +56,12 @@ enum {
     DATA_BYTES = 1024, /* most a packet carries */
     HEADER_WORDS = 6, /* 32-bit words before a packet's data */
     HEADER_BYTES = 4 * HEADER_WORDS,
-    DATA_OPCODES = 1 << NICBED_AM2_OPCODE_REQUEST_I | 1 << NICBED_AM2_OPCODE_REQUEST_XFER
-                   | 1 << NICBED_AM2_OPCODE_REPLY_I | 1 << NICBED_AM2_OPCODE_REPLY_XFER,
     SHORT_BYTES = 32, /* of a message without arguments, behind the wire header */
 };
 
 /* What is not on the way of every message. */
 #define RARE __attribute__((noinline, minsize))
+#define UNLIKELY(condition) __builtin_expect(condition, 0)
 /* What is, but is not done in every turn of the main loop: it saves its registers itself. */
 #define APART __attribute__((noinline))
 
@@ -87,6 +86,7 @@ struct message {
     uint8_t node, target;
     uint8_t buffer; /* of its data */
     uint8_t reason; /* RETURNING: why */
+    uint8_t slot; /* its number */
 };
 
 enum {
@@ -101,20 +101,35 @@ struct stream {
     struct frame *frame;
     struct stream *ready_link, *busy_link; /* streams behind it in these lists */
     uint32_t deadline;
-    uint16_t base, next; /* sequence numbers: oldest unacknowledged, next to send */
-    uint16_t epoch;
+    union {
+        struct {
+            uint16_t next, epoch;
+        };
+        uint32_t place; /* both */
+    };
+    uint16_t base; /* sequence numbers: oldest unacknowledged; `next`: to be sent next */
     uint8_t head, tail, current; /* messages: oldest, newest, the one that `next` is in */
     uint8_t flags;
     uint8_t tries; /* 8 for each time-out since something was heard, 1 for each NACK ABSENT */
     uint8_t node, reply;
 };
 
-enum { GAPPED = 1, DUE = 2 };
+enum {
+    GAPPED = 1, /* the sender knows that `expected` is missing */
+    DUE = 2, /* in the list `due` */
+    ROOMLESS = 4, /* for want of room `expected` was not taken */
+    AGE = 16, /* for each tick that it has owed */
+};
 
 struct arrival {
-    uint16_t expected, epoch;
+    union {
+        struct {
+            uint16_t expected, epoch;
+        };
+        uint32_t place; /* both */
+    };
     uint8_t owed; /* packets not yet acknowledged */
-    uint8_t flags; /* GAPPED: the sender knows that `expected` is missing; DUE: in the list `due` */
+    uint8_t flags;
     uint8_t buffer; /* that is being filled, of `target` */
     uint8_t target;
 };
@@ -137,6 +152,7 @@ struct kept {
     uint32_t report, event; /* words in host memory */
     uint32_t events; /* interrupts so far */
     uint32_t send, receive; /* buffers in host memory */
+    uint32_t sender; /* endpoint and NIC as in word MESSAGE */
     uint8_t returning; /* messages that find no room on their way back */
 };
 
@@ -179,11 +195,12 @@ struct counters {
 };
 
 extern volatile uint64_t routes[NICS]; /* a parameter */
-extern struct frame *frames, *frames_end;
+extern struct frame *frames, *frames_end, *frame_at[FRAMES];
 extern struct endpoint endpoints[ENDPOINTS];
+extern struct arrival *arrivals;
 extern struct counters counters;
 extern struct settings {
-    uint32_t node, nics, window, timeout, tick, patience, shift, payload, packets, bits, numbers;
+    uint32_t node, nics, window, quarter, timeout, tick, patience, shift, payload, packets, bits, numbers;
 #ifdef AM2_WORK_SEND
     uint32_t work_send;
 #endif
@@ -191,6 +208,34 @@ extern struct settings {
     uint32_t work_receive;
 #endif
 } settings;
+
+/* A value that the compiler takes as it is: it prefers shifts to masks, which take a cycle a bit on
+ * some cores. */
+static inline uint32_t opaque(uint32_t x)
+{
+    __asm__("" : "+r"(x));
+    return x;
+}
+
+/* Sequence numbers have 16 bits. */
+static inline uint32_t half(uint32_t x) { return x & opaque(0xFFFF); }
+
+/* Whether sequence number `a` comes before `b`. */
+static inline bool before(uint32_t a, uint32_t b) { return (a - b) & opaque(0x8000); }
+
+static inline struct arrival *arrival_of(uint32_t node, uint32_t endpoint, uint32_t reply)
+{
+    return &arrivals[(node << settings.bits | endpoint) << 1 | reply];
+}
+
+/* Whether a message with word 0 `w` may have data, and has AM2_PLACE. */
+static inline bool with_data(uint32_t w)
+{
+    uint32_t opcode = w & NICBED_AM2_MESSAGE_OPCODE_LO_MASK;
+    return opcode != NICBED_AM2_OPCODE_REPLY && opcode - NICBED_AM2_OPCODE_REQUEST_I
+           <= NICBED_AM2_OPCODE_REPLY_XFER - NICBED_AM2_OPCODE_REQUEST_I
+           && !(w & NICBED_AM2_MESSAGE_RETURNED_LO_MASK);
+}
 
 static inline uint32_t slots_of(uint32_t reply) { return reply ? REPLIES : REQUESTS; }
 
@@ -213,6 +258,21 @@ static inline volatile uint32_t *word_in(const struct frame *f, uint32_t number)
 }
 
 static inline uint32_t route_to(uint32_t node) { return *(volatile uint32_t *)&routes[node]; }
+
+/* Pairs of arguments, by word MESSAGE. */
+static inline uint32_t pairs_of(const volatile uint32_t *message)
+{
+    uint32_t byte = ((const volatile uint8_t *)message)[NICBED_AM2_MESSAGE_COUNT_LO_SHIFT / 8];
+    return opaque(opaque(opaque(byte >> 4) + 1) >> 1);
+}
+
+/* The high half of the wire header of packet `h`. */
+static inline void header_fill(uint32_t *h, uint32_t node, uint32_t detail)
+{
+    h[1] = settings.node;
+    ((uint8_t *)&h[1])[NICBED_HEADER_DESTINATION_HI_SHIFT / 8] = node;
+    ((uint8_t *)&h[1])[NICBED_HEADER_DETAIL_HI_SHIFT / 8] = detail;
+}
 
 /* --- frames.c ----------------------------------------------------------------------------------- */
 
@@ -242,13 +302,15 @@ void streams_open(struct frame *f, uint32_t epoch);
 uint32_t streams_close(struct frame *f);
 void streams_go_on(struct frame *f);
 void timer_on(void);
-void acknowledged(const uint32_t *packet);
+bool progressed(struct stream *s, const uint32_t *word);
+void acknowledged(struct stream *s, const uint32_t *packet);
 uint32_t pump(void);
 void tick(void);
 
 /* Packets on their way out. `staged`, `launched` and `freed` count up. */
 extern struct outgoing {
     uint32_t staged, launched, freed;
+    uint32_t held; /* messages are queued only */
     struct stream *head[2], *tail[2]; /* streams that have their turn: replies go first */
 } outgoing;
 
@@ -263,8 +325,7 @@ static inline bool pumping(void)
 void receiving_open(void);
 void places_open(void);
 uint32_t receiving(void);
-uint32_t acknowledge(void);
-extern uint32_t dues; /* acknowledgements that are owed */
+void acknowledge(void);
 void arrivals_close(uint32_t endpoint);
 uint32_t arrivals_hold(uint32_t endpoint, uint32_t reply);
 

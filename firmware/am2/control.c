@@ -14,8 +14,7 @@ APART bool control(uint32_t node, uint32_t endpoint, uint32_t detail, uint32_t p
         return false;
     uint32_t *c = controls[control_next++ & (CONTROL_SLOTS - 1)];
     c[0] = route_to(node) | 16 << NICBED_HEADER_LENGTH_LO_SHIFT;
-    c[1] = settings.node | node << NICBED_HEADER_DESTINATION_HI_SHIFT
-           | detail << NICBED_HEADER_DETAIL_HI_SHIFT;
+    header_fill(c, node, detail);
     c[2] = place;
     c[3] = endpoint;
     c[4] = word;

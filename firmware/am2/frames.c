@@ -10,7 +10,7 @@ uint32_t hiding, lagging;
 static uint32_t words[WORD_SLOTS][2] __attribute__((aligned(16)));
 static uint32_t word_next;
 
-static ticket_t word_write(uint32_t host, uint32_t low_half, uint32_t high_half)
+static APART ticket_t word_write(uint32_t host, uint32_t low_half, uint32_t high_half)
 {
     uint32_t *w = words[word_next++ & (WORD_SLOTS - 1)];
     w[0] = low_half;
@@ -21,7 +21,7 @@ static ticket_t word_write(uint32_t host, uint32_t low_half, uint32_t high_half)
 /* --- Receive queues ----------------------------------------------------------------------------- */
 
 /* Frees the slots that the process says it has taken, but none that it has not seen. */
-static void inbox_freed(struct frame *f, uint32_t reply)
+static APART void inbox_freed(struct frame *f, uint32_t reply)
 {
     struct inbox *q = &f->k.inbox[reply];
     uint32_t taken = word_in(f, NICBED_AM2_WORD_TAKEN)[reply];
@@ -73,7 +73,7 @@ static RARE void wake(struct frame *f)
     host_interrupt();
 }
 
-static inline void shown(struct frame *f, uint32_t reply)
+static APART void shown(struct frame *f, uint32_t reply)
 {
     struct inbox *q = &f->k.inbox[reply];
     q->shown_at = q->shown_at + 1u == settings.packets ? 0 : q->shown_at + 1;
@@ -136,9 +136,9 @@ bool busy(const struct frame *f)
 
 /* The slot can be used again, once those before it can. The process is told of a quarter of the
  * slots at once, and at once of one with data. */
-void done(struct frame *f, struct message *m)
+APART void done(struct frame *f, struct message *m)
 {
-    uint32_t reply = is_reply(m - f->k.messages), slots = slots_of(reply);
+    uint32_t reply = is_reply(m->slot), slots = slots_of(reply);
     uint32_t first = reply ? REQUESTS : 0, count = f->k.done[reply];
     m->state = FREE;
     bool tell = m->length;
@@ -157,7 +157,7 @@ void done(struct frame *f, struct message *m)
 /* One that was on its way back is gone. */
 static RARE bool returned(struct frame *f, struct message *m)
 {
-    volatile uint32_t *from = slot_of(f, m - f->k.messages);
+    volatile uint32_t *from = slot_of(f, m->slot);
     uint32_t w0 = from[HALF(MESSAGE, 0)];
     if (!(w0 & NICBED_AM2_MESSAGE_RETURNED_LO_MASK)) {
         uint32_t reply = (w0 & NICBED_AM2_MESSAGE_OPCODE_LO_MASK) < NICBED_AM2_OPCODE_REPLY;

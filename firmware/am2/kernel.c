@@ -25,6 +25,7 @@ static RARE uint32_t endpoint_open(struct endpoint *e, uint32_t number, struct f
     f->k.event = high(words[2]);
     f->k.send = low(words[3]);
     f->k.receive = high(words[3]);
+    f->k.sender = PLACE(number, MESSAGE_ENDPOINT_LO) | PLACE(node(), MESSAGE_NIC_LO);
     if (doorbells_are_words)
         *doorbell_word(f->number + 1, 0) = 0;
     streams_open(f, e->epoch);
@@ -94,7 +95,9 @@ static RARE uint32_t endpoint_out(struct endpoint *e, uint32_t host)
     if (e->state != INSIDE)
         return ANSWER_WRONG;
     struct frame *f = &frames[e->frame];
+    outgoing.held = 1;
     commands(f);
+    outgoing.held = 0;
     dma_write_wait(engine_given[ENGINE_N2H]);
     show();
     streams_close(f);
@@ -197,6 +200,7 @@ RARE void pages_open(void)
     uint32_t count = frames_end - frames;
     frame_pages = (uint32_t)take_memory(count * NICBED_WINDOW_PAGE, NICBED_WINDOW_PAGE);
     for (uint32_t i = 0; i < count; i++) {
+        frame_at[i] = &frames[i];
         frames[i].number = i;
         frames[i].page = (volatile uint32_t *)(frame_pages + i * NICBED_WINDOW_PAGE);
     }

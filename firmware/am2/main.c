@@ -26,6 +26,7 @@ static RARE void configure(void)
     settings.nics = nics;
     settings.packets = frame_packets;
     settings.window = window;
+    settings.quarter = window < 8 ? 1 : window / 4;
     settings.timeout = retry_timeout;
     settings.tick = retry_timeout / 8 + 1;
     settings.patience = 8 * retries;
@@ -60,21 +61,23 @@ static RARE void look_everywhere(void)
 static void doorbells(void)
 {
     static uint32_t row;
-    struct doorbell d;
     for (uint32_t left = DOORBELLS_A_TURN; left; left--) {
-        if (!doorbell_take(&d)) {
+        uint32_t entry = reg_read(NICBED_MMIO_DOORBELL);
+        if (!(entry & NICBED_DOORBELL_ENTRY_VALID_MASK)) {
             if (row >= doorbell_queue)
                 look_everywhere();
             row = 0;
             return;
         }
+        reg_write(NICBED_MMIO_DOORBELL_POP, 1);
         row++;
-        if (d.page == MAILBOX_PAGE) {
+        uint32_t page = entry & NICBED_DOORBELL_ENTRY_PAGE_MASK;
+        if (page == MAILBOX_PAGE) {
             kernel_command();
             continue;
         }
-        struct frame *f = &frames[d.page - 1];
-        if (f >= frames_end)
+        struct frame *f = page - 1 < FRAMES ? frame_at[page - 1] : NULL;
+        if (!f)
             counters.malformed++;
         else if (f->open && !commands(f))
             unfinished |= NICBED_PENDING_WINDOW;
@@ -120,9 +123,9 @@ int main(void)
             wanted = show();
         if (pumping())
             wanted |= pump();
-        if (dues)
-            wanted |= acknowledge();
-        if (bits & NICBED_PENDING_TIMER)
+        if (bits & NICBED_PENDING_TIMER) {
             tick();
+            acknowledge();
+        }
     }
 }

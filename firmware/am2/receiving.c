@@ -4,9 +4,10 @@
 enum {
     RESERVE = 512, /* bytes that are left for the stack beside the least it has */
     DUES = 32,
+    TICKS = 3, /* for which an acknowledgement waits, at most */
 };
 
-static struct arrival *arrivals, *arrivals_end;
+static struct arrival *arrivals_end;
 
 struct slot {
     uint64_t completion;
@@ -21,33 +22,14 @@ static struct place {
 static uint32_t handled, offers; /* packets handled; slots that the engine has */
 
 static struct arrival *due[DUES]; /* arrivals that owe an acknowledgement */
-uint32_t dues;
-
-/* Of an arrival: `endpoint` of NIC `node`, `reply`. */
-struct from {
-    struct arrival *arrival;
-    uint32_t node, endpoint, reply;
-};
-
-static inline struct arrival *arrival_of(uint32_t node, uint32_t endpoint, uint32_t reply)
-{
-    return &arrivals[(node << settings.bits | endpoint) << 1 | reply];
-}
-
-static inline struct from from_of(struct arrival *a)
-{
-    uint32_t number = a - arrivals;
-    return (struct from){a, number >> 1 >> settings.bits, number >> 1 & (settings.numbers - 1),
-                         number & 1};
-}
+static uint32_t dues;
 
 /* The message that is being received will not end: its buffer is free. */
-static RARE void abandon(const struct from *r)
+static RARE void abandon(struct arrival *a)
 {
-    struct arrival *a = r->arrival;
     struct endpoint *e = &endpoints[a->target];
     if (a->buffer != NO_BUFFER && e->state == INSIDE)
-        frames[e->frame].k.inbox[r->reply].buffers |= 1u << a->buffer;
+        frames[e->frame].k.inbox[(a - arrivals) & 1].buffers |= 1u << a->buffer;
     a->buffer = NO_BUFFER;
 }
 
@@ -70,104 +52,121 @@ RARE uint32_t arrivals_hold(uint32_t endpoint, uint32_t reply)
 
 /* --- Acknowledgements --------------------------------------------------------------------------- */
 
-static bool answer(const struct from *r, uint32_t detail, uint32_t epoch, uint32_t expected,
-                   uint32_t word)
+static RARE bool answer(const struct arrival *a, uint32_t detail, uint32_t place, uint32_t word)
 {
-    return control(r->node, r->endpoint, detail | PLACE(r->reply, DETAIL_REPLY),
-                   expected | epoch << 16, word);
+    uint32_t number = a - arrivals, endpoint = number >> 1;
+    return control(endpoint >> settings.bits, endpoint & (settings.numbers - 1),
+                   detail | PLACE(number & 1, DETAIL_REPLY), place, word);
 }
 
-static APART bool settle(struct arrival *a)
+/* Acknowledges what it owes, if the link has room. */
+static APART void settle(struct arrival *a)
 {
-    if (a->owed) {
-        struct from r = from_of(a);
-        if (!answer(&r, NICBED_AM2_PACKET_ACK, a->epoch, a->expected, 0))
-            return false;
+    if (a->owed && answer(a, NICBED_AM2_PACKET_ACK, a->place, 0)) {
         a->owed = 0;
         counters.acks++;
     }
-    return true;
 }
 
-static void owe(struct arrival *a)
+static APART void due_add(struct arrival *a)
 {
-    if (a->owed < 0xFF)
-        a->owed++;
-    if (!(a->flags & DUE) && dues < DUES) {
-        a->flags |= DUE;
-        due[dues++] = a;
+    if (dues == DUES) {
+        settle(a);
+        return;
     }
-    if (!(a->flags & DUE) || a->owed > settings.window / 2)
+    a->flags |= DUE;
+    due[dues++] = a;
+    timer_on();
+}
+
+/* One more packet. `most`: with so many it is time. Until then the acknowledgement goes with a
+ * message there, or after some ticks. */
+static inline void owe(struct arrival *a, uint32_t most)
+{
+    uint32_t owed = a->owed + 1u;
+    if (owed <= 0xFF)
+        a->owed = owed;
+    if (UNLIKELY(!(a->flags & DUE)))
+        due_add(a);
+    if (UNLIKELY(owed >= most))
         settle(a);
 }
 
-/* Pays all acknowledgements that there is room for. The pending bits that it waits for. */
-APART uint32_t acknowledge(void)
+/* A tick. */
+RARE void acknowledge(void)
 {
-    while (dues) {
-        struct arrival *a = due[dues - 1];
-        if (!settle(a))
-            return NICBED_PENDING_SEND;
-        a->flags &= ~DUE;
-        dues--;
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < dues; i++) {
+        struct arrival *a = due[i];
+        a->flags += AGE;
+        if (a->flags >= TICKS * AGE)
+            settle(a);
+        if (a->owed || a->flags < TICKS * AGE)
+            due[kept++] = a;
+        else
+            a->flags &= (AGE - 1) & ~DUE;
     }
-    return 0;
+    dues = kept;
+    if (dues)
+        timer_on();
 }
 
 /* A question: what has arrived of a stream? */
-static RARE void asked(const struct from *r, const uint32_t *packet)
+static RARE void asked(struct arrival *a, const uint32_t *packet)
 {
-    struct arrival *a = r->arrival;
     uint32_t epoch = packet[4] >> 16;
     int16_t ahead = epoch - a->epoch; /* its epoch has not begun here: nothing has arrived */
-    if (ahead >= 0)
-        answer(r, NICBED_AM2_PACKET_ACK | NICBED_AM2_DETAIL_ANSWERS_MASK, epoch,
-               ahead ? 0 : a->expected, packet[6]);
+    if (ahead == 0 && a->flags & ROOMLESS)
+        answer(a, NICBED_AM2_PACKET_NACK, a->place, NACK(FULL)); /* its sender, out, missed that */
+    else if (ahead >= 0)
+        answer(a, NICBED_AM2_PACKET_ACK | NICBED_AM2_DETAIL_ANSWERS_MASK,
+               ahead ? epoch << 16 : a->place, packet[6]);
 }
 
 /* That packet is not taken, for `reason`. */
-static RARE void refuse(const struct from *r, uint32_t reason)
+static RARE void refuse(struct arrival *a, uint32_t reason)
 {
-    struct arrival *a = r->arrival;
     a->flags |= GAPPED;
-    if (reason == NACK(FULL))
-        counters.full++;
-    else if (reason == NACK(OUT))
-        counters.out++;
-    if (answer(r, NICBED_AM2_PACKET_NACK, a->epoch, a->expected, reason))
+    if (reason == NACK(FULL) || reason == NACK(OUT)) {
+        a->flags |= ROOMLESS;
+        if (reason == NACK(FULL))
+            counters.full++;
+        else
+            counters.out++;
+    }
+    if (answer(a, NICBED_AM2_PACKET_NACK, a->place, reason))
         a->owed = 0;
 }
 
 /* --- Packets in --------------------------------------------------------------------------------- */
 
 /* A packet that is not the one that is expected: whether it is after all, in a new epoch. */
-static RARE bool out_of_order(const struct from *r, uint32_t place, uint32_t detail)
+static RARE bool out_of_order(struct arrival *a, uint32_t place, uint32_t detail)
 {
-    struct arrival *a = r->arrival;
     uint32_t epoch = place >> 16;
     if (epoch != a->epoch) {
         if ((int16_t)(epoch - a->epoch) < 0)
             return false;
         if (!(detail & NICBED_AM2_DETAIL_SYNC_MASK)) {
             counters.gaps++;
-            answer(r, NICBED_AM2_PACKET_NACK, epoch, 0, NACK(GAP));
+            answer(a, NICBED_AM2_PACKET_NACK, epoch << 16, NACK(GAP));
             return false;
         }
-        abandon(r);
+        abandon(a);
         a->epoch = epoch;
         a->expected = 0;
         a->owed = 0;
-        a->flags &= ~GAPPED;
+        a->flags &= ~(GAPPED | ROOMLESS);
     }
     int16_t ahead = (uint16_t)place - a->expected;
     if (ahead == 0)
         return true;
     if (ahead < 0) {
         counters.duplicates++;
-        owe(a);
+        owe(a, 1);
     } else if (!(a->flags & GAPPED)) {
         counters.gaps++;
-        refuse(r, NACK(GAP));
+        refuse(a, NACK(GAP));
     }
     return false;
 }
@@ -189,25 +188,25 @@ static RARE uint32_t away(struct endpoint *e)
 }
 
 /* A part of a message's data. What NACK says to it, or -1: taken. */
-static inline int take_data(struct frame *f, const struct from *r, const uint32_t *packet,
-                            uint32_t target, uint32_t bytes)
+static APART int take_data(struct frame *f, struct arrival *a, uint32_t reply, const uint32_t *packet,
+                     uint32_t target, uint32_t bytes)
 {
-    struct arrival *a = r->arrival;
     uint32_t offset = packet[6];
     if (bytes == 0 || bytes > LONG || offset > LONG - bytes) {
         counters.malformed++;
         return NACK(REJECTED);
     }
     if (offset == 0) {
-        abandon(r);
-        a->buffer = buffer_take(f, r->reply);
+        if (a->buffer != NO_BUFFER)
+            abandon(a);
+        a->buffer = buffer_take(f, reply);
         a->target = target;
         if (a->buffer == NO_BUFFER)
             return NACK(FULL);
     } else if (a->buffer == NO_BUFFER || a->target != target) {
         return NACK(CLOSED);
     }
-    dma_write(&packet[8], f->k.receive + (a->buffer + (r->reply ? BUFFERS : 0)) * LONG + offset,
+    dma_write(&packet[8], f->k.receive + (a->buffer + (reply ? BUFFERS : 0)) * LONG + offset,
               bytes, received_trace((const uint64_t *)packet));
     return -1;
 }
@@ -221,42 +220,42 @@ static inline bool tag_fits(const struct frame *f, const uint32_t *given)
 }
 
 /* A message, or what ends it. */
-static inline int take_short(struct frame *f, const struct from *r, const uint32_t *packet,
-                             uint32_t target, uint32_t length)
+static inline int take_short(struct frame *f, struct arrival *a, uint32_t reply,
+                             const uint32_t *packet, uint32_t target, uint32_t length)
 {
-    struct arrival *a = r->arrival;
-    uint32_t w0 = packet[6], pairs = (FIELD(w0, MESSAGE_COUNT_LO) + 1) / 2;
-    uint32_t opcode = w0 & NICBED_AM2_MESSAGE_OPCODE_LO_MASK;
-    if (pairs > NICBED_AM2_ARGUMENTS / 2 || length != SHORT_BYTES + 8 * pairs) {
+    uint32_t w0 = packet[6], pairs = pairs_of(&packet[6]);
+    if (UNLIKELY(pairs > NICBED_AM2_ARGUMENTS / 2 || length != SHORT_BYTES + 8 * pairs)) {
         counters.malformed++;
         return NACK(REJECTED);
     }
-    uint32_t bytes = 0, buffer = NO_BUFFER;
-    if (!(w0 & NICBED_AM2_MESSAGE_RETURNED_LO_MASK)) {
-        if (opcode < NICBED_AM2_OPCODE_REPLY && !tag_fits(f, &packet[8])) {
-            abandon(r);
-            return NACK(TAG);
+    if (!(w0 & NICBED_AM2_MESSAGE_RETURNED_LO_MASK)
+        && (w0 & NICBED_AM2_MESSAGE_OPCODE_LO_MASK) < NICBED_AM2_OPCODE_REPLY
+        && !tag_fits(f, &packet[8])) {
+        abandon(a);
+        return NACK(TAG);
+    }
+    uint32_t buffer = NO_BUFFER, place = PLACE(NO_BUFFER, PLACE_BUFFER_HI);
+    bool data = with_data(w0);
+    if (UNLIKELY(data)) {
+        uint32_t bytes = packet[11] & NICBED_AM2_PLACE_LENGTH_HI_MASK;
+        if (bytes) {
+            buffer = a->buffer;
+            if (buffer == NO_BUFFER || a->target != target)
+                return NACK(CLOSED);
         }
-        if (DATA_OPCODES >> opcode & 1)
-            bytes = packet[11] & NICBED_AM2_PLACE_LENGTH_HI_MASK;
+        place = bytes | PLACE(buffer, PLACE_BUFFER_HI);
     }
-    if (bytes) {
-        buffer = a->buffer;
-        if (buffer == NO_BUFFER || a->target != target)
-            return NACK(CLOSED);
-    }
-    if (!room(f, r->reply))
+    if (UNLIKELY(!room(f, reply)))
         return NACK(FULL);
-    volatile uint32_t *w = put_at(f, r->reply);
-    w[HALF(MESSAGE, 0)] = (w0 & ~(NICBED_AM2_MESSAGE_NIC_LO_MASK
-                                  | NICBED_AM2_MESSAGE_ENDPOINT_LO_MASK))
-                          | PLACE(r->node, MESSAGE_NIC_LO)
-                          | PLACE(r->endpoint, MESSAGE_ENDPOINT_LO);
+    volatile uint32_t *w = put_at(f, reply);
+    w[HALF(MESSAGE, 0)] = w0;
     w[HALF(MESSAGE, 1)] = packet[7];
     w[HALF(TAG, 0)] = packet[8];
     w[HALF(TAG, 1)] = packet[9];
-    w[HALF(PLACE, 0)] = packet[10];
-    w[HALF(PLACE, 1)] = bytes | PLACE(buffer, PLACE_BUFFER_HI);
+    if (UNLIKELY(data)) {
+        w[HALF(PLACE, 0)] = packet[10];
+        w[HALF(PLACE, 1)] = place;
+    }
     w += 2 * NICBED_AM2_ARGUMENT_WORD;
     for (packet += 12; pairs; pairs--, packet += 2, w -= 2) {
         w[0] = packet[0];
@@ -264,62 +263,81 @@ static inline int take_short(struct frame *f, const struct from *r, const uint32
     }
     if (buffer != NO_BUFFER)
         a->buffer = NO_BUFFER;
-    put(f, r->reply, buffer);
+    put(f, reply, buffer);
     return -1;
+}
+
+/* What NACK says of a packet that is the next one, or -1: taken. */
+static inline int take(struct arrival *a, const uint32_t *packet, uint32_t reply, uint32_t target,
+                       uint32_t length, uint32_t data)
+{
+    if (UNLIKELY(target >= ENDPOINTS))
+        return NACK(CLOSED);
+    struct endpoint *e = &endpoints[target];
+    if (UNLIKELY(e->state != INSIDE))
+        return away(e);
+    struct frame *f = frame_at[e->frame];
+    if (UNLIKELY(data))
+        return take_data(f, a, reply, packet, target, length - NICBED_AM2_HEADER_BYTES);
+    return take_short(f, a, reply, packet, target, length);
+}
+
+/* The stream of endpoint `number` to NIC `node`, or NULL: it is in no frame. */
+static inline struct stream *stream_of(uint32_t number, uint32_t node, uint32_t reply)
+{
+    if (UNLIKELY(number >= ENDPOINTS || endpoints[number].frame == NONE))
+        return NULL;
+    return &frame_at[endpoints[number].frame]->streams[2 * node + reply];
+}
+
+static RARE void controlled(const uint32_t *packet, uint32_t node, uint32_t endpoint,
+                            uint32_t detail)
+{
+    uint32_t reply = FIELD(detail, DETAIL_REPLY);
+    if (detail & NICBED_AM2_DETAIL_ASKS_MASK) {
+        asked(arrival_of(node, endpoint, reply), packet);
+        return;
+    }
+    struct stream *s = stream_of(endpoint, node, reply);
+    if (s)
+        acknowledged(s, packet);
 }
 
 static APART void arrived(const uint32_t *packet)
 {
-    uint32_t header = packet[3], detail = header >> NICBED_HEADER_DETAIL_HI_SHIFT;
-    uint32_t length = received_length((const uint64_t *)packet);
-    uint32_t kind = FIELD(detail, DETAIL_KIND);
-    struct from r = {
-        .node = header & NICBED_HEADER_SOURCE_HI_MASK,
-        .endpoint = packet[5] & NICBED_AM2_HEADER_SOURCE_HI_MASK,
-        .reply = FIELD(detail, DETAIL_REPLY),
-    };
-    if (length < NICBED_AM2_HEADER_BYTES
-        || length > NICBED_AM2_HEADER_BYTES + DATA_BYTES) {
+    const uint8_t *bytes = (const uint8_t *)packet;
+    uint32_t node = bytes[12], detail = bytes[15], endpoint = bytes[20], target = bytes[21];
+    uint32_t length = half(packet[0] >> NICBED_COMPLETION_LENGTH_LO_SHIFT);
+    if (UNLIKELY(node >= settings.nics || endpoint >= settings.numbers
+                 || length - NICBED_AM2_HEADER_BYTES > DATA_BYTES)) {
         counters.malformed++;
         return;
     }
-    if (kind >= NICBED_AM2_PACKET_ACK && !(detail & NICBED_AM2_DETAIL_ASKS_MASK)) {
-        acknowledged(packet);
+    if (UNLIKELY(detail & 2)) { /* ACK or NACK */
+        controlled(packet, node, endpoint, detail);
         return;
     }
-    if (r.node >= settings.nics || r.endpoint >= settings.numbers) {
-        counters.malformed++;
-        return;
-    }
-    struct arrival *a = r.arrival = arrival_of(r.node, r.endpoint, r.reply);
-    if (detail & NICBED_AM2_DETAIL_ASKS_MASK) {
-        asked(&r, packet);
-        return;
-    }
-    if (packet[4] != (a->expected | (uint32_t)a->epoch << 16)
-        && !out_of_order(&r, packet[4], detail))
-        return;
+    uint32_t reply = detail & NICBED_AM2_DETAIL_REPLY_MASK ? 1 : 0;
+    uint32_t data = detail & NICBED_AM2_PACKET_DATA;
+    struct arrival *a = arrival_of(node, endpoint, reply);
+    if (!UNLIKELY(packet[4] != a->place) || out_of_order(a, packet[4], detail)) {
 #ifdef AM2_WORK_RECEIVE
-    work(settings.work_receive);
+        work(settings.work_receive);
 #endif
-    uint32_t target = FIELD(packet[5], HEADER_TARGET_HI);
-    struct endpoint *e = &endpoints[target & (ENDPOINTS - 1)];
-    int reason;
-    if (target >= ENDPOINTS)
-        reason = NACK(CLOSED);
-    else if (e->state != INSIDE)
-        reason = away(e);
-    else if (kind == NICBED_AM2_PACKET_DATA)
-        reason = take_data(&frames[e->frame], &r, packet, target, length - NICBED_AM2_HEADER_BYTES);
-    else
-        reason = take_short(&frames[e->frame], &r, packet, target, length);
-    if (reason >= 0) {
-        refuse(&r, reason);
-        return;
+        int reason = take(a, packet, reply, target, length, data);
+        if (UNLIKELY(reason >= 0)) {
+            refuse(a, reason);
+        } else {
+            a->expected++;
+            a->flags &= ~(GAPPED | ROOMLESS);
+            owe(a, data ? settings.window / 2 + 1 : with_data(packet[6]) ? 1 : settings.quarter);
+        }
     }
-    a->expected++;
-    a->flags &= ~GAPPED;
-    owe(a);
+    if (detail & NICBED_AM2_DETAIL_ACKS_MASK) {
+        struct stream *s = stream_of(target, node, !reply);
+        if (s)
+            progressed(s, &packet[10]);
+    }
 }
 
 static inline struct place *behind(struct place *p)

@@ -32,13 +32,13 @@ static inline struct message *message_at(const struct stream *s, uint32_t slot)
 /* Whether it has something that it may send. */
 static inline bool sendable(const struct stream *s)
 {
-    uint32_t out = (uint16_t)(s->next - s->base);
+    uint32_t out = half(s->next - s->base);
     return s->current != NONE && !(s->flags & BACKING_OFF)
            && out < (s->flags & REFUSED ? 1 : settings.window);
 }
 
 /* Then it has its turn. */
-static void stream_ready(struct stream *s)
+static APART void stream_ready(struct stream *s)
 {
     if (s->flags & READY || !sendable(s))
         return;
@@ -67,24 +67,6 @@ static RARE void stream_watch(struct stream *s)
     s->busy_link = busy_head;
     busy_head = s;
     timer_on();
-}
-
-/* Behind all others of its stream. */
-void message_queue(struct frame *f, struct message *m)
-{
-    uint32_t slot = m - f->k.messages;
-    struct stream *s = &f->streams[2 * m->node + is_reply(slot)];
-    m->next = NONE;
-    m->state = QUEUED;
-    if (s->head == NONE)
-        s->head = slot;
-    else
-        message_at(s, s->tail)->next = slot;
-    s->tail = slot;
-    if (s->current == NONE) {
-        s->current = slot;
-        stream_ready(s);
-    }
 }
 
 /* --- Failing ------------------------------------------------------------------------------------ */
@@ -221,10 +203,15 @@ RARE void streams_go_on(struct frame *f)
 
 /* --- Packets out -------------------------------------------------------------------------------- */
 
-static inline void launch(void)
+static inline uint32_t *stage_at(uint32_t i)
+{
+    return (uint32_t *)opaque((uint32_t)(i ? &stages[1] : &stages[0]));
+}
+
+static APART void launch(void)
 {
     uint32_t i = outgoing.launched++ & (STAGES - 1);
-    stage_state[i].left = link_send(&stages[i], stage_state[i].bytes, stage_state[i].trace);
+    stage_state[i].left = link_send(stage_at(i), stage_state[i].bytes, stage_state[i].trace);
 #ifdef AM2_WORK_SEND
     work(settings.work_send); /* while the packet is on its way: it waits for none of this */
 #endif
@@ -232,73 +219,145 @@ static inline void launch(void)
 
 /* What the packet that ends a message says, from its slot: bytes behind the wire header. A process
  * that changes the slot meanwhile harms nobody else: the receiver checks all of it. */
-static inline uint32_t fill_short(uint32_t *h, const volatile uint32_t *w)
+static inline uint32_t fill_short(uint32_t *h, const volatile uint32_t *w, uint32_t sender)
 {
-    h[4] = w[HALF(MESSAGE, 0)];
+    uint32_t w0 = w[HALF(MESSAGE, 0)];
+    h[4] = (w0 & ~(NICBED_AM2_MESSAGE_ENDPOINT_LO_MASK | NICBED_AM2_MESSAGE_NIC_LO_MASK)) | sender;
     h[5] = w[HALF(MESSAGE, 1)];
     h[6] = w[HALF(TAG, 0)];
     h[7] = w[HALF(TAG, 1)];
-    h[8] = w[HALF(PLACE, 0)];
-    h[9] = w[HALF(PLACE, 1)];
-    uint32_t pairs = (FIELD(h[4], MESSAGE_COUNT_LO) + 1) / 2 & NICBED_AM2_ARGUMENTS - 1;
+    if (UNLIKELY(with_data(w0))) {
+        h[8] = w[HALF(PLACE, 0)];
+        h[9] = w[HALF(PLACE, 1)];
+    }
+    uint32_t pairs = pairs_of(&w[HALF(MESSAGE, 0)]) & (NICBED_AM2_ARGUMENTS - 1);
     w += 2 * NICBED_AM2_ARGUMENT_WORD;
     h += 10;
-    for (uint32_t i = 0; i < pairs; i++, h += 2, w -= 2) {
+    uint32_t bytes = SHORT_BYTES;
+    for (; pairs; pairs--, h += 2, w -= 2) {
         h[0] = w[0];
         h[1] = w[1];
+        bytes += 8;
     }
-    return SHORT_BYTES + 8 * pairs;
+    return bytes;
 }
 
-/* The next packet of a stream into the free stage. */
+/* A piece of a message's data, from `offset`: bytes behind the wire header. */
+static APART uint32_t fetch(const struct stream *s, const struct message *m, uint32_t offset,
+                            uint32_t i, uint32_t trace)
+{
+    uint32_t *h = stage_at(i), bytes = m->length - offset;
+    if (bytes > settings.payload)
+        bytes = settings.payload;
+    uint32_t buffer = m->buffer + (s->reply ? NICBED_AM2_REQUEST_BUFFERS : 0);
+    stage_state[i].fetched = dma_read(s->frame->k.send + buffer * LONG + offset, &h[6], bytes,
+                                      trace);
+    h[4] = offset;
+    h[5] = 0;
+    return bytes + NICBED_AM2_HEADER_BYTES;
+}
+
+/* A packet without data acknowledges what has come from where it goes. */
+static inline uint32_t acknowledging(uint32_t *h, uint32_t node, uint32_t target, uint32_t reply)
+{
+    if (UNLIKELY(target >= settings.numbers))
+        return 0;
+    struct arrival *a = arrival_of(node, target, !reply);
+    if (!a->owed)
+        return 0;
+    a->owed = 0;
+    a->flags &= AGE - 1;
+    h[8] = a->place;
+    return NICBED_AM2_DETAIL_ACKS_MASK;
+}
+
+/* The next packet of a stream, which is sendable, into the free stage. */
 static APART void stage(struct stream *s)
 {
-    if (!sendable(s))
-        return;
     struct frame *f = s->frame;
     struct message *m = message_at(s, s->current);
     uint16_t first = m->state == BEGUN ? m->first : s->next;
-    uint32_t offset = (uint32_t)(uint16_t)(s->next - first) << settings.shift;
+    uint32_t offset = UNLIKELY(m->length) ? half(s->next - first) << settings.shift : 0;
     uint32_t i = outgoing.staged & (STAGES - 1), node = s->node, bytes;
-    uint32_t *h = (uint32_t *)&stages[i], trace = trace_of(slot_of(f, s->current));
-    uint32_t detail = PLACE(s->reply, DETAIL_REPLY);
+    uint32_t *h = stage_at(i), trace = trace_of(slot_of(f, s->current));
+    uint32_t detail = s->reply ? NICBED_AM2_DETAIL_REPLY_MASK : 0;
     bool fetching = offset < m->length;
-    if (fetching) {
-        bytes = m->length - offset;
-        if (bytes > settings.payload)
-            bytes = settings.payload;
-        uint32_t buffer = m->buffer + (s->reply ? NICBED_AM2_REQUEST_BUFFERS : 0);
-        stage_state[i].fetched = dma_read(f->k.send + buffer * LONG + offset, &h[6], bytes, trace);
-        h[4] = offset;
-        h[5] = 0;
-        bytes += NICBED_AM2_HEADER_BYTES;
+    if (UNLIKELY(fetching)) {
+        bytes = fetch(s, m, offset, i, trace);
         detail |= NICBED_AM2_PACKET_DATA;
     } else {
-        bytes = fill_short(h, slot_of(f, s->current));
+        bytes = fill_short(h, slot_of(f, s->current), f->k.sender);
+        if (!with_data(h[4]))
+            detail |= acknowledging(h, node, m->target, s->reply);
     }
-    if (s->flags & SYNC && s->next == 0)
+    if (UNLIKELY(s->flags & SYNC && s->next == 0))
         detail |= NICBED_AM2_DETAIL_SYNC_MASK;
-    h[0] = route_to(node) | bytes << NICBED_HEADER_LENGTH_LO_SHIFT;
-    h[1] = settings.node | node << NICBED_HEADER_DESTINATION_HI_SHIFT
-           | detail << NICBED_HEADER_DETAIL_HI_SHIFT;
-    h[2] = s->next | (uint32_t)s->epoch << 16;
-    h[3] = f->endpoint | (uint32_t)m->target << NICBED_AM2_HEADER_TARGET_HI_SHIFT;
+    h[0] = route_to(node);
+    ((uint16_t *)h)[NICBED_HEADER_LENGTH_LO_SHIFT / 16] = bytes;
+    header_fill(h, node, detail);
+    h[2] = s->place;
+    h[3] = f->endpoint;
+    ((uint8_t *)&h[3])[NICBED_AM2_HEADER_TARGET_HI_SHIFT / 8] = m->target;
     stage_state[i].bytes = 8 + bytes;
     stage_state[i].trace = trace;
-    if (outgoing.staged++ == outgoing.launched && !fetching)
-        launch();
-    else if (!fetching)
+    if (!fetching) {
         stage_state[i].fetched = engine_given[ENGINE_H2N];
+        s->current = m->next;
+        if (outgoing.staged == outgoing.launched)
+            launch();
+    }
+    outgoing.staged++;
     m->first = first;
     m->state = BEGUN;
     if (s->base == s->next)
         s->deadline = now() + settings.timeout;
     s->next++;
-    if (!fetching)
-        s->current = m->next;
-    if (!(s->flags & LISTED))
+    if (UNLIKELY(!(s->flags & LISTED)))
         stream_watch(s);
-    stream_ready(s);
+    if (s->current != NONE)
+        stream_ready(s);
+}
+
+/* Frees stages that have left, until one is free. */
+static inline bool stage_free(void)
+{
+    if (outgoing.staged - outgoing.freed < STAGES)
+        return true;
+    if (outgoing.launched == outgoing.freed
+        || !link_sent(stage_state[outgoing.freed & (STAGES - 1)].left))
+        return false;
+    outgoing.freed++;
+    return true;
+}
+
+/* Whether a packet may leave at once: none waits before it, and a stage is free. */
+static inline bool idle(void)
+{
+    if (outgoing.head[0] || outgoing.head[1] || outgoing.staged != outgoing.launched
+        || outgoing.held)
+        return false;
+    return stage_free();
+}
+
+/* Behind all others of its stream. */
+void message_queue(struct frame *f, struct message *m)
+{
+    uint32_t slot = m->slot;
+    struct stream *s = &f->streams[2 * m->node + is_reply(slot)];
+    m->next = NONE;
+    m->state = QUEUED;
+    if (s->head == NONE)
+        s->head = slot;
+    else
+        message_at(s, s->tail)->next = slot;
+    s->tail = slot;
+    if (s->current == NONE) {
+        s->current = slot;
+        if (idle() && sendable(s))
+            stage(s);
+        else
+            stream_ready(s);
+    }
 }
 
 static void launch_fetched(void)
@@ -318,15 +377,12 @@ uint32_t pump(void)
         struct stream *s = outgoing.head[reply];
         if (!s)
             break;
-        if (outgoing.staged - outgoing.freed == STAGES) {
-            if (outgoing.launched == outgoing.freed
-                || !link_sent(stage_state[outgoing.freed & (STAGES - 1)].left))
-                return NICBED_PENDING_H2N | NICBED_PENDING_SEND;
-            outgoing.freed++;
-        }
+        if (!stage_free())
+            return NICBED_PENDING_H2N | NICBED_PENDING_SEND;
         outgoing.head[reply] = s->ready_link;
         s->flags &= ~READY;
-        stage(s);
+        if (sendable(s))
+            stage(s);
         launch_fetched();
     }
     return outgoing.launched == outgoing.staged ? 0 : NICBED_PENDING_H2N;
@@ -335,12 +391,14 @@ uint32_t pump(void)
 /* --- Acknowledgements, deadlines ---------------------------------------------------------------- */
 
 /* Messages before sequence number `base` have arrived. */
-static inline void complete(struct stream *s, uint16_t base)
+static inline void complete(struct stream *s, uint32_t base)
 {
     while (s->head != NONE) {
         struct message *m = message_at(s, s->head);
-        uint16_t end = m->first + ((m->length + settings.payload - 1) >> settings.shift) + 1;
-        if (m->state != BEGUN || (int16_t)(base - end) < 0)
+        uint32_t end = m->first + 1;
+        if (UNLIKELY(m->length))
+            end += (m->length + settings.payload - 1) >> settings.shift;
+        if (m->state != BEGUN || before(base, end))
             break;
         if (s->current == s->head)
             s->current = m->next;
@@ -386,33 +444,32 @@ static RARE void refused(struct stream *s, uint32_t reason)
     }
 }
 
-/* An ACK or NACK has come. `packet`: as the engine RECEIVE left it. */
-void acknowledged(const uint32_t *packet)
+/* Packets before the sequence number in `word` have arrived; false: it is of another epoch. */
+APART bool progressed(struct stream *s, const uint32_t *word)
 {
-    uint32_t header = packet[3], place = packet[4];
-    uint32_t node = header & NICBED_HEADER_SOURCE_HI_MASK;
-    uint32_t detail = header >> NICBED_HEADER_DETAIL_HI_SHIFT;
-    uint32_t source = packet[5] & NICBED_AM2_HEADER_SOURCE_HI_MASK;
-    if (node >= settings.nics || source >= ENDPOINTS) {
-        counters.malformed++;
-        return;
-    }
-    if (endpoints[source].frame == NONE)
-        return;
-    struct frame *f = &frames[endpoints[source].frame];
-    struct stream *s = &f->streams[2 * node + FIELD(detail, DETAIL_REPLY)];
-    uint16_t base = place, progress = base - s->base;
-    if (s->epoch != place >> 16 || progress > settings.window)
-        return;
+    uint32_t place = *word, progress = half(place - s->base);
+    if (UNLIKELY(s->epoch != ((const volatile uint16_t *)word)[1] || progress > settings.window))
+        return false;
     if (progress) {
-        s->base = base;
+        s->base = place;
         s->tries = 0;
         s->flags &= ~(SYNC | REFUSED);
         s->deadline = now() + settings.timeout;
-        if ((int16_t)(base - s->next) > 0)
-            s->next = base;
-        complete(s, base);
+        if (before(s->next, place))
+            s->next = place;
+        complete(s, place);
+        if (s->current != NONE)
+            stream_ready(s);
     }
+    return true;
+}
+
+/* An ACK or NACK has come. `packet`: as the engine RECEIVE left it. */
+RARE void acknowledged(struct stream *s, const uint32_t *packet)
+{
+    uint32_t detail = packet[3] >> NICBED_HEADER_DETAIL_HI_SHIFT;
+    if (!progressed(s, &packet[4]))
+        return;
     if (FIELD(detail, DETAIL_KIND) == NICBED_AM2_PACKET_NACK)
         refused(s, packet[6]);
     else if (detail & NICBED_AM2_DETAIL_ANSWERS_MASK)

@@ -4,5 +4,6 @@
 struct settings settings;
 SHARED(struct counters, counters);
 struct endpoint endpoints[ENDPOINTS];
-struct frame *frames, *frames_end;
+struct frame *frames, *frames_end, *frame_at[FRAMES];
+struct arrival *arrivals;
 DOORBELL_WORDS(FRAMES + 1);
