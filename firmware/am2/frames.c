@@ -192,10 +192,12 @@ RARE void give_back_again(struct frame *f)
         uint32_t slots = slots_of(reply), first = reply ? REQUESTS : 0, end = f->k.taken[reply];
         for (uint32_t number = f->k.done[reply]; f->k.returning && number != end; number++) {
             struct message *m = &f->k.messages[first + (number & (slots - 1))];
-            if (m->state == RETURNING && returned(f, m)) {
-                f->k.returning--;
-                lagging--;
-            }
+            if (m->state != RETURNING)
+                continue;
+            if (!returned(f, m))
+                break; /* and none behind it, though there may be room meanwhile */
+            f->k.returning--;
+            lagging--;
         }
     }
 }
