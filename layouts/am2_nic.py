@@ -191,7 +191,7 @@ PIECE = Word("am2_piece", Field("offset", 32, "of the packet's data"))
 
 FRAME_BYTES, STREAM_BYTES, ARRIVAL_BYTES = 544, 32, 8
 """Bytes that the firmware keeps of a frame beside its page, of a stream, of an arrival."""
-IMAGE_BYTES = 22600
+IMAGE_BYTES = 22260
 """Bytes of its code and of what it has one of, at the most."""
 _LEFT = 1024 + 512 + 2 * 1056
 """Bytes for its stack and for two packets, at the least."""

@@ -26,7 +26,7 @@ static RARE void configure(void)
     settings.nics = nics;
     settings.packets = frame_packets;
     settings.window = window;
-    settings.quarter = window < 8 ? 1 : window / 4;
+    settings.quarter = (settings.window + 3) / 4;
     settings.timeout = retry_timeout;
     settings.tick = retry_timeout / 8 + 1;
     settings.patience = 8 * retries;
