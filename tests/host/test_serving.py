@@ -259,3 +259,154 @@ def test_a_closed_server_calls_nobody_and_runs_on_its_port() -> None:
     server.close()
     assert closed == [port] and server.coroutine is None
     assert server.serve(9, 9, 0, 0) == -1 and not told
+
+
+# What runs behind a program (Node.at_end)
+
+
+def make_with(ends: list[Any], program: Any) -> tuple[Server, Port, list[Any]]:
+    port = MarkingPort(3, 1, Costs(Description()), 1, answers=bytearray(ANSWERS))
+    told: list[Any] = []
+    server = Server(3, "node 1 CPU 1", port, program(port), Running(),
+                    lambda *what: not told.append(what), lambda *what: told.append(what),
+                    [lambda end=end: end(port) for end in ends])
+    return server, port, told
+
+
+def test_ends_run_behind_the_program_the_last_one_first() -> None:
+    ran = []
+
+    async def program(port: Port) -> str:
+        await port.pio_read(8)
+        return "result"
+
+    async def first(port: Port) -> str:
+        ran.append(("first", await port.pio_read(16)))
+        return "nobody's"
+
+    async def idle(port: Port) -> None:
+        ran.append(("idle", port.data))
+
+    async def last(port: Port) -> None:
+        await port.delay(5)
+        await port.flush()
+        ran.append(("last", port.cycle))
+
+    server, port, told = make_with([first, idle, last], program)
+    assert server.serve(0, 0, 0, 0) == 1 and ops(port, 1) == [Op.PIO_READ]
+    assert server.serve(9, 9, 0, 42) == 1 and ops(port, 1) == [Op.DELAY]
+    assert server.serve(14, 14, 0, 43) == 1 and ops(port, 1) == [Op.PIO_READ]
+    assert not told and server.coroutine is not None
+    assert server.serve(20, 20, 0, 44) == -1 and ops(port, 1) == [Op.STOP]
+    assert ran == [("last", 14), ("idle", 43), ("first", 44)]
+    assert told == [(3, "result")] and server.coroutine is None
+
+
+def test_what_a_program_leaves_goes_before_its_ends() -> None:
+    """Full blocks that are queued, too."""
+    async def program(port: Port) -> None:
+        for _ in range(2 * BLOCK + 3):
+            port.put_touch(64, 8)
+
+    async def end(port: Port) -> None:
+        found.append(await port.pio_read(8))
+
+    found: list[int] = []
+    server, port, told = make_with([end], program)
+    assert [server.serve(0, 0, 0, 0), server.serve(10, 10, 0, 0)] == [BLOCK, BLOCK]
+    assert server.serve(20, 20, 0, 1) == 4 and ops(port, 4) == [Op.TOUCH] * 3 + [Op.PIO_READ]
+    assert not told and not found
+    assert server.serve(30, 30, 0, 77) == -1
+    assert found == [77] and told == [(3, None)]
+
+
+def test_an_end_may_leave_entries_and_other_ends() -> None:
+    async def program(port: Port) -> None:
+        pass
+
+    async def another(port: Port) -> None:
+        port.put_touch(64, 8)
+
+    async def end(port: Port) -> None:
+        server._ends.append(lambda: another(port))
+
+    server, port, told = make_with([end], program)
+    assert server.serve(0, 0, 0, 0) == -1 and ops(port, 1) == [Op.TOUCH]
+    assert told == [(3, None)] and not server.stopped
+    assert server.serve(9, 9, 0, 0) == -1 and ops(port, 1) == [Op.STOP]
+    assert server.stopped
+
+
+@pytest.mark.parametrize("waits", [False, True])
+def test_what_an_end_raises_is_told(waits: bool) -> None:
+    async def program(port: Port) -> None:
+        pass
+
+    async def end(port: Port) -> None:
+        if waits:
+            await port.pio_read(8)
+        raise KeyError("oops")
+
+    server, _, told = make_with([end], program)
+    if waits:
+        assert server.serve(0, 0, 0, 0) == 1
+    assert server.serve(9, 9, 0, 0) == 0
+    [(index, error)] = told
+    assert index == 3 and isinstance(error, KeyError)
+
+
+@pytest.mark.parametrize("waits", [False, True])
+def test_an_end_awaits_operations_of_its_port(waits: bool) -> None:
+    async def program(port: Port) -> None:
+        pass
+
+    async def end(port: Port) -> None:
+        if waits:
+            await port.pio_read(8)
+        await port.executed
+
+    server, _, told = make_with([end], program)
+    if waits:
+        assert server.serve(0, 0, 0, 0) == 1
+    assert server.serve(9, 9, 0, 0) == 0
+    assert "node 1 CPU 1's program awaited something that is not" in str(told[0][1])
+
+
+@pytest.mark.parametrize("directly", [True, False])
+def test_a_run_waits_for_ends_and_keeps_results_and_marks(directly: bool) -> None:
+    order: list[str] = []
+
+    def program(name: str, many: int) -> Any:
+        async def run(node: Any) -> str:
+            async def end() -> None:
+                node.port.mark(1, 0, 9)
+                await node.port.delay(1000)
+                await node.port.flush()
+                node.port.mark(1, 1, 9)
+                order.append(f"end {name}")
+            for _ in range(many):
+                node.at_end(end)
+            await node.port.delay(100)
+            await node.port.flush()
+            order.append(name)
+            return name
+        return run
+
+    target = Direct(Description(), directly)
+    runtime = target.run([program("a", 2), program("b", 0)])
+    assert runtime.results == ["a", "b"] and runtime.done
+    assert order == ["a", "b", "end a", "end a"]
+    assert [mark.ticks >> 8 for mark in runtime.marks if mark.number == 9] == [100, 1100, 1100,
+                                                                             2100]
+    assert target.now >= 2100
+
+
+def test_a_run_that_ends_behind_its_limit_says_where_the_end_waits() -> None:
+    async def program(node: Any) -> None:
+        async def end() -> None:
+            node.port.waiting_for("what its peers have drawn")
+            await node.port.poll(Watch(64, 1))
+        node.at_end(end)
+
+    with pytest.raises(Stuck, match="node 0 waits for what its peers have drawn"):
+        Direct(Description(), False).run([program, None], limit=700)
