@@ -540,6 +540,36 @@ def test_an_asynchronous_transfer_without_room_is_not_sent():
     assert statuses == [OK, OK] + [AM_STATUS.AM_ERR_NOT_SENT] * 2 and got == [0, 1]
 
 
+def test_an_asynchronous_transfer_does_not_wait_for_a_packet():
+    """The queue is full of another process's requests; a block is free."""
+    async def fills(process):
+        for _ in range(2):
+            await process.send(2, 1)
+        await process.meet()
+        await process.meet()
+
+    async def body(process):
+        await process.meet()
+        status = await process.am.AM_RequestXferAsyncM(process.endpoint, 2, 0, 1, process.source, 8)
+        await process.meet()
+        return status, process.endpoint.outstanding
+
+    async def program(node):
+        process = Process(node)
+        await process.open(h1=process.note)
+        process._met.come[2] += 1
+        process._times += 1
+        while not process._met.all(3, 3):
+            await process.port.delay(100)
+            await process.port.flush()
+            process._met.come[2] += process._met.all(2, 3)
+        process._times += 1
+        await process.close()
+
+    assert run(asks(fills), asks(body), program, queue_packets=2)[1] == (
+        AM_STATUS.AM_ERR_NOT_SENT, 0)
+
+
 @pytest.mark.parametrize("length", [0, 13, LONG])
 def test_a_get_brings_data_and_runs_no_handler_there(length):
     async def program(node):

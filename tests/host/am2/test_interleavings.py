@@ -288,7 +288,8 @@ ENDS: list[Any] = [
     (each_to_other, (2, 1), {}, 0), (each_to_other, (1, 2), {"bulk": True}, 0),
     (each_to_other, (1, 1), {"oneself": True}, 1),
     (freed, ([1, 1], 2), {"terminates": True}, 0),
-    (freed, ([3], 3), {"terminates": True, "behind": 2}, 0), (retagged, (1,), {}, 0),
+    (freed, ([3], 3), {"terminates": True, "behind": 2}, 0),
+    (freed, ([2, 1], 3), {"terminates": True, "behind": 2}, 0), (retagged, (1,), {}, 0),
     (retagged, (1,), {}, 1)]
 
 
