@@ -48,7 +48,7 @@ class Half(NamedTuple):
 
 def defaults(given: Mapping[str, Any]) -> dict[str, Any]:
     """The parameters, with what is not ``given`` at its default."""
-    return {"vertices": 100, "degree": 20, "remote": 40, "steps": 1, "mapping": "naive", "seed": 1,
+    return {"vertices": 20, "degree": 20, "remote": 40, "steps": 1, "mapping": "naive", "seed": 1,
             **given}
 
 

@@ -25,7 +25,7 @@ class Told(NamedTuple):
 
     answer: Any
     counts: dict[str, dict[str, int]]
-    to: dict[int, int]
+    to: Mapping[int, int] = {}
 
 
 async def run(lab: Any, name: str, parameters: Mapping[str, Any], layer: str | None = None
@@ -57,17 +57,21 @@ async def run_sizes(lab: Any, name: str, several: Sequence[Mapping[str, Any]]) -
 
 async def measure(lab: Any, module: Any, parameters: Mapping[str, Any], layer: Layer,
                   name: str = "") -> tuple[Any, Any]:
-    """The run, over ``layer``, and the program's data. Each process's result is a :class:`Told`;
-    the lab is told of the phases of program ``name``."""
+    """The run, over ``layer``, and the program's data. Each process's result is a :class:`Told`,
+    without receivers where the program does not say where its messages go; the lab is told of the
+    phases of program ``name``."""
     where = layer.places(lab.description)
     given = module.inputs(parameters, len(where))
 
-    async def program(node: Node) -> Told:
+    async def program(node: Node) -> tuple[Any, ...]:
         process = module.Program(node, given, parameters)
         async with SplitC(node, process.procedures, layer) as sc:
             begins = _telling(lab, module, parameters, name) if name and not sc.MYPROC else _silent
             answer = await process.run(sc, Phases(node.port, module.PHASES, begins))
-            return Told(answer, sc.statistics.plain(), dict(sc.statistics.to))
+            counts = sc.statistics.plain()
+            if not hasattr(module, "traffic"):
+                return answer, counts
+            return Told(answer, counts, dict(sc.statistics.to))
 
     nodes, cpus = range(lab.description.fabric.nodes), range(lab.description.node.cpus)
     if where == [(node, 0) for node in nodes]:
@@ -99,8 +103,9 @@ def _telling(lab: Any, module: Any, parameters: Mapping[str, Any], name: str
 def _by_process(run: Any, where: Sequence[tuple[int, int]]) -> tuple[list[Told], Iterable[Mark]]:
     """Results and marks of the processes: a mark's node is the process's number."""
     numbers = {place: number for number, place in enumerate(where)}
-    results = [run.results[node][cpu] if isinstance(run.results[node], list) else run.results[node]
-               for node, cpu in where]
+    found = [run.results[node][cpu] if isinstance(run.results[node], list) else run.results[node]
+             for node, cpu in where]
+    results = [Told(*one) for one in found]
     if all(place == (number, 0) for place, number in numbers.items()):
         return results, run.marks
     marks = (mark._replace(node=numbers[mark.node, mark.cpu], cpu=0) for mark in run.marks

@@ -99,7 +99,7 @@ ARGUMENTS = "nicbed.arguments"
 @click.option("--side", type=int, metavar="N",
               help="Of con: nodes along each axis of a process's part.  [default: 8, of comp 32]")
 @click.option("--vertices", type=int, metavar="N",
-              help="Of em3d: E and H vertices a process.  [default: 100]")
+              help="Of em3d: E and H vertices a process.  [default: 20]")
 @click.option("--degree", type=int, metavar="N",
               help="Of em3d: edges a vertex.  [default: 20]")
 @click.option("--remote", type=int, metavar="PERCENT",
