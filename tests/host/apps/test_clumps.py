@@ -77,6 +77,27 @@ def test_processes_that_share_a_node(name, given, processes):
     assert description.memory.bytes - found.runtime.nodes[0].host.allocator.free <= asked
 
 
+SMALL = [("fft", {"points": 8}), ("con", {"side": 4}), ("con", {"variant": "comp", "side": 9}),
+         ("em3d", {"vertices": 6})]
+
+
+@pytest.mark.parametrize(("name", "given"), SMALL)
+def test_over_the_shared_memory_of_a_node(name, given):
+    found = good(run_app(name, 2, given, {"node.cpus": 4, "am2.protocol": "shared"}, layer="am2"))
+    assert all(one["within"] and not one["off"] for one in found.outcome["results"]["traffic"])
+
+
+@pytest.mark.full
+@pytest.mark.parametrize(("name", "given"), SMALL)
+def test_over_shared_memory_and_the_network(name, given):
+    """Two CPUs with a NIC each on each of two nodes; the firmware is the real image."""
+    both = {"node.cpus": 2, "node.nics": 2, "am2.processes": "all", "nic.processor": "picorv32",
+            "processor.memory": 1 << 18}
+    found = good(run_app(name, 2, given, both, layer="am2"))
+    traffic = found.outcome["results"]["traffic"]
+    assert any(one["within"] for one in traffic) and any(one["off"] for one in traffic)
+
+
 # Memory
 
 
