@@ -35,8 +35,10 @@ def tables(document: Mapping[str, Any]) -> list[Any]:
                              else None),
                      amount(row["truth"]), f"{row['difference']:+.2f}",
                      "\n".join(bias) or "none"))
-    main = table(f"LogP, {document['layer']} on {document['config']['fabric']['nodes']} nodes, "
-                 f"target clock {amount(clock)} MHz",
+    places = document.get("processes")
+    where = (f"{document['config']['fabric']['nodes']} nodes" if places is None
+             else "CPUs of a node" if places[0][0] == places[1][0] else "CPUs of two nodes")
+    main = table(f"LogP, {document['layer']} on {where}, target clock {amount(clock)} MHz",
                  ["", "estimate", "µs", "truth", "µs", "", "alone", "diff.",
                   "named bias (cycles)"], rows)
     main.columns[-1].justify = "left"
