@@ -120,8 +120,9 @@ class SendCost(Benchmark):
         rows = [(title, amount(later[step].work), amount(later[step].memory),
                  amount(later[step].total), amount(first[step].total))
                 for step, title in STEPS.items()]
-        rows.append(("the send, o_s", *(amount(sum(getattr(one, part) for one in later.values()))
-                                        for part in ("work", "memory", "total")),
+        work, memory = (sum(getattr(one, part) for one in later.values())
+                        for part in ("work", "memory"))
+        rows.append(("the send, o_s", amount(work), amount(memory), amount(work + memory),
                      amount(results.o_s["first"][most])))
         by_count = [(count, amount(value), micro(value, clock),
                      amount(results.o_s["first"][count]))
@@ -147,10 +148,10 @@ class SendCost(Benchmark):
         bars = {count: stacked(one, cas) for count, one in results.steps["later"].items()}
         bars["published, 8"] = dict(PUBLISHED)
         axes = figure.add_subplot()
-        places, bottoms = range(len(bars)), Counter[int]()
+        places, bottoms = range(len(bars)), [0.0] * len(bars)
         for colour, name in zip(PALETTE, PUBLISHED, strict=False):
             heights = [one[name] for one in bars.values()]
-            axes.bar(places, heights, 0.62, bottom=[bottoms[at] for at in places], color=colour,
+            axes.bar(places, heights, 0.62, bottom=list(bottoms), color=colour,
                      label=name)
             for at, height in zip(places, heights, strict=True):
                 bottoms[at] += height

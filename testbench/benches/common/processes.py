@@ -56,7 +56,7 @@ class Processes:
         """Number of processes."""
         return len(self.places)
 
-    async def run(self, programs: Sequence[Program | None], **options: Any) -> Any:
+    async def run(self, programs: Sequence[Any], **options: Any) -> Any:
         """As :meth:`~nicbed.testbench.lab.Lab.run`, of programs by process. Layers number those
         that run, so that those that do not are the last.
 
