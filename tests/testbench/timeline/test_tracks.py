@@ -165,3 +165,15 @@ def test_places_stand_in_the_order_of_a_messages_way() -> None:
                                            "send DMA", "uplink", "receive DMA")]
     assert sorted(paths, key=rank) == paths
     assert rank(("runs",)) < rank(("node 0",)) < rank(("node 63",)) < rank(("switch 0",))
+
+
+def test_a_message_between_cpus_flows_from_mark_to_mark() -> None:
+    """It has no events; the steps of its send are drawn within the send."""
+    marks = [Mark(ticks, 0, cpu, activity, kind, 7) for ticks, cpu, activity, kind in (
+        (0, 0, Activity.REQUEST_SEND, Kind.BEGIN), (1, 0, Activity.FILL, Kind.BEGIN),
+        (5, 0, Activity.FILL, Kind.END), (6, 0, Activity.REQUEST_SEND, Kind.END),
+        (8, 1, Activity.REQUEST_HANDLE, Kind.BEGIN), (9, 1, Activity.REQUEST_HANDLE, Kind.END))]
+    found = slices(ONE, [], marks, 1)
+    assert [(one.track.path, one.name, one.flow) for one in found] == [
+        (("node 0", "CPU 0"), "request send", 7), (("node 0", "CPU 0"), "fill", 7),
+        (("node 0", "CPU 1"), "request handle", 7)]
