@@ -46,8 +46,8 @@ class Legs:
 @dataclass(frozen=True)
 class Exchange:
     """A request and its reply, by trace numbers. ``tail`` ticks of the request's handling came
-    after the reply had left and are not on the path of the round trip; ``after`` ticks after the
-    reply's handling the program went on, behind the rest of a poll."""
+    after the reply had left and are not on the path of the round trip. The poll that found the
+    reply looked for others for ``after`` ticks more, before the program went on."""
 
     request: int
     reply: int
@@ -91,6 +91,8 @@ def exchanges(found: Sequence[Span], events: Iterable[Event], design: NicDesign)
     first: dict[tuple[int, int], Span] = {}
     for span in found:
         first.setdefault((span.activity, span.number), span)
+    looks = {(span.node, span.cpu, span.begin): span.end - span.begin for span in found
+             if span.activity == Activity.EMPTY_POLL}
     pairs = []
     for span in found:
         if span.activity != Activity.REQUEST_SEND:
@@ -103,8 +105,9 @@ def exchanges(found: Sequence[Span], events: Iterable[Event], design: NicDesign)
         legs = Legs(span.end - span.begin, *_flight(span, handle, landed),
                     answer.begin - handle.begin, answer.end - answer.begin,
                     *_flight(answer, finish, landed), finish.end - finish.begin)
+        after = looks.get((finish.node, finish.cpu, finish.end), 0)
         pairs.append(Exchange(span.number, answer.number, span.begin, finish.end, legs,
-                              handle.end - answer.end))
+                              handle.end - answer.end, after))
     return pairs
 
 

@@ -126,6 +126,6 @@ async def measure_trips(lab: Any, layer: str, words: int = 1, peer: int = 1, cou
     run = await lab.run(programs(lab, {0: requester, peer: server(make)}), trace=True)
     trips = run.results[0]
     return {"trips": [ticks_between(start, stop) for start, stop in trips],
-            "begin": trips[0][0][0], "end": trips[-1][1][0],
-            "stops": [stop[0] for _, stop in trips], "marks": run.marks, "events": run.events}
+            "begin": trips[0][0][0], "end": trips[-1][1][0], "marks": run.marks,
+            "events": run.events}
 

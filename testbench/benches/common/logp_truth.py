@@ -2,7 +2,7 @@
 parameter."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -24,11 +24,8 @@ SENDER, RECEIVER = 0, 1
 
 def traced_trips(run: Mapping[str, Any], design: NicDesign) -> list[Exchange]:
     """The round trips of a run of trips, from its trace."""
-    found = [pair for pair in exchanges(spans(run["marks"]), run["events"], design)
-             if run["begin"] <= pair.begin < run["end"]]
-    stops = run.get("stops", ())
-    return [replace(pair, after=stop - pair.end)
-            for pair, stop in zip(found, stops, strict=True)] if len(stops) == len(found) else found
+    return [pair for pair in exchanges(spans(run["marks"]), run["events"], design)
+            if run["begin"] <= pair.begin < run["end"]]
 
 
 def life_of(run: Mapping[str, Any], pairs: Sequence[Exchange], design: NicDesign

@@ -18,6 +18,7 @@ from nicbed.testbench.benches.common.programs import programs
 from nicbed.testbench.benches.fields import plain
 from nicbed.testbench.lab import Run
 from nicbed.testbench.results.document import plain as as_json
+from nicbed.testbench.truth.exchange import exchanges
 from nicbed.testbench.truth.service import OWN, Service, from_many
 from nicbed.testbench.truth.spans import spans
 
@@ -168,3 +169,19 @@ def test_shared_stages_of_senders_without_a_wire() -> None:
     made = from_many(found, Fraction(50), 0, [1, 2, 3], fabric, [0, 0, 0, 0])
     assert (made.gap, made.stage) == (120, "receiver's CPU")
     assert from_many(found, Fraction(50), 0, [1], fabric, [0, 1]).stage != OWN
+
+
+@pytest.mark.parametrize(("begin", "after"), [(70, 12), (71, 0)])
+def test_the_rest_of_a_poll_comes_behind_the_reply(begin: int, after: int) -> None:
+    """With two protocols a poll goes on behind the message that it has found; a later poll does not
+    count."""
+    steps = ((0, 20, 0, Activity.REQUEST_SEND, 1), (25, 60, 1, Activity.REQUEST_HANDLE, 1),
+             (40, 50, 1, Activity.REPLY_SEND, 2), (55, 70, 0, Activity.REPLY_HANDLE, 2),
+             (begin, begin + 12, 0, Activity.EMPTY_POLL, 0))
+    marks = sorted(Mark(ticks, node, 0, activity, kind, number)
+                   for first, last, node, activity, number in steps
+                   for ticks, kind in ((first, Kind.BEGIN), (last, Kind.END)))
+    marks.sort(key=lambda mark: (mark.ticks, mark.kind == Kind.BEGIN))
+    [pair] = exchanges(spans(marks), [], DESIGN)
+    assert (pair.legs.total, pair.after) == (70, after)
+    assert pair.legs.flight_out == 5 and pair.legs.seen_out == 0
