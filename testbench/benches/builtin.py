@@ -57,7 +57,7 @@ ONE_TO_MANY = _bench("one-to-many", 4, "one node sends to many: the gap by numbe
 MANY_TO_ONE = _bench("many-to-one", 4, "many nodes send to one: the gap by number of senders",
                      am="am.many_to_one:ManyToOne")
 INCAST = _bench("incast", 4, "many nodes send to one: goodput, shares, packets sent again",
-                crowds="load.incast:Incast")
+                am2="am2.incast:Am2Incast", crowds="load.incast:Incast")
 ALLTOALL = _bench("alltoall", 4, "every node sends to every other: what each gets",
                   crowds="load.alltoall:Alltoall")
 NICS = _bench("nics", 2, "bandwidth by number of NICs: one node sends to another over all at once",

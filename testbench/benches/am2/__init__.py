@@ -7,6 +7,7 @@ In the order in which to read:
 - :mod:`.bursts`: Bursts of requests to a process that looks for them when they have been sent
 - :mod:`.logp`: The LogP signature of Active Messages II: as of Active Messages, but for o_s, which
   is of bursts that the receiver takes later
+- :mod:`.incast`: Many processes send to one over Active Messages II
 - :mod:`.nics`: Bandwidth by number of NICs over Active Messages II: a process for each NIC
 - :mod:`.send_stack`: The stack of a send's costs, in the form in which it was published, and ours
   in that form

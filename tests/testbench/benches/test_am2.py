@@ -69,9 +69,11 @@ def test_between_cpus(name: str, capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_parties_are_processes() -> None:
-    parameters = outcome("incast", *SHARED)["parameters"]
-    assert parameters["senders"] == [1, 2, 3]
-    assert outcome("alltoall", *SHARED)["parameters"]["nodes"] == [2, 4]
+    description = load.for_layer(load.load("default", SHARED, 2), "am2")
+    incast, alltoall = (benches.get(name).module("am2").parameters(description)
+                        for name in ("incast", "alltoall"))
+    assert incast["senders"] == [1, 2, 3] and incast["loss"] == [0.0]
+    assert alltoall["nodes"] == [2, 4]
 
 
 def test_the_steps_of_a_send_add_up() -> None:
