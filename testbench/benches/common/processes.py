@@ -11,7 +11,7 @@ from ....layouts.doors import LAYERS
 from ....layouts.trace import OF_NODES, OF_SWITCHES, Event
 from .one_nic import OneNic
 
-__all__ = ["Processes", "as_counted", "in_words", "wires"]
+__all__ = ["Processes", "alike", "as_counted", "in_words", "wires"]
 
 Place = tuple[int, int]
 """A node and a CPU."""
@@ -98,6 +98,13 @@ def as_counted(lab: Any, layer: str) -> Any:
     if places is not None:
         return Processes(lab, places(lab.description))
     return OneNic(lab) if lab.description.node.nics > 1 else lab
+
+
+def alike(places: Sequence[Sequence[int]], count: int) -> bool:
+    """Whether the first ``count`` processes are all on one node, or each on a node of its own: else
+    what some of them do does not tell what the others will. True without any ``places``."""
+    nodes = {node for node, _ in places[:count]}
+    return len(nodes) <= 1 or len(nodes) == count
 
 
 def in_words(places: Sequence[Sequence[int]]) -> str:

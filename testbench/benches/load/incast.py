@@ -22,7 +22,7 @@ from ..benchmark import Benchmark, Tell
 from ..common.bulk_report import size_text
 from ..common.headline import Headline, Series
 from ..common.one_nic import nic_0
-from ..common.processes import Processes
+from ..common.processes import Processes, alike
 from ..common.processes import wires as wires_of
 from ..common.streams import starving
 from ..fields import Outcome, figure, setting
@@ -99,13 +99,8 @@ def _lines(results: IncastResults) -> list[tuple[str, str, list[tuple[str, Incas
 def _bounds(by_senders: Sequence[tuple[str, IncastCell]]) -> str:
     """What the prediction says bounds how many senders."""
     return "; ".join(f"{senders} from {found.stage}" if found.stage != OWN else
-                     f"{senders} from {OWN} stages" for senders, found in by_senders)
-
-
-def _alike(places: Sequence[tuple[int, int]], senders: int) -> bool:
-    """Whether processes 1 to ``senders`` all are on the node of the receiver, or none is: else one
-    of them does not tell what the others need."""
-    return len({node == places[RECEIVER][0] for node, _ in places[1:senders + 1]}) <= 1
+                     f"{senders} from {OWN} stages" for senders, found in by_senders
+                     if found.stage is not None)
 
 
 class Incast(Benchmark):
@@ -161,7 +156,7 @@ class Incast(Benchmark):
             found = IncastCell(**vars(cell(run, size, shared)))
             if "events" in run:
                 truth[str(size)] = {"services": plain_services(services[size][0])}
-            if not loss and not loses(description) and _alike(raw.get("places", ()), senders):
+            if not loss and not loses(description) and alike(raw.get("places", ()), senders + 1):
                 served, gap = services[size]
                 made = from_many(served, gap, RECEIVER, range(1, senders + 1), graph, wires)
                 found = replace(found, predicted=number(size * senders * TICKS / made.gap),

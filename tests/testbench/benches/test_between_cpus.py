@@ -13,7 +13,7 @@ from nicbed.layouts.trace import TICKS, Activity, Block, Event, Kind, Mark
 from nicbed.rtl.nic.design import DESIGN
 from nicbed.testbench.benches.common import logp_report
 from nicbed.testbench.benches.common.logp_evaluation import evaluate
-from nicbed.testbench.benches.common.processes import Processes, in_words, wires
+from nicbed.testbench.benches.common.processes import Processes, alike, in_words, wires
 from nicbed.testbench.benches.common.programs import programs
 from nicbed.testbench.benches.fields import plain
 from nicbed.testbench.lab import Run
@@ -160,6 +160,14 @@ def test_parameters_of_messages_that_are_no_packets(machine: Machine) -> None:
         "layer": "am2", "clock_mhz": 167.0, "config": {"fabric": {"nodes": 2}},
         "results": plain(found.results), "comparison": found.comparison, "truth": truth})
     assert logp_report.tables(document)
+
+
+def test_processes_that_are_alike() -> None:
+    """All on one node, or each on its own."""
+    assert all(alike(PLACES["cpus"], count) for count in (1, 2, 4))
+    assert alike(PLACES["nodes"], 2) and alike((), 3)
+    assert [alike(PLACES["all"], count) for count in (1, 2, 4, 5, 8)] == [
+        True, True, True, False, False]
 
 
 def test_shared_stages_of_senders_without_a_wire() -> None:
