@@ -101,7 +101,7 @@ def as_counted(lab: Any, layer: str) -> Any:
 
 
 def alike(places: Sequence[Sequence[int]], count: int) -> bool:
-    """Whether the first ``count`` processes are all on one node, or each on a node of its own: else
+    """Tells whether the first ``count`` processes are on one node, or each on one of its own: else
     what some of them do does not tell what the others will. True without any ``places``."""
     nodes = {node for node, _ in places[:count]}
     return len(nodes) <= 1 or len(nodes) == count
