@@ -33,7 +33,7 @@ def _needs(description: Description, name: str) -> Iterator[str]:
     if protocol == "shared" and description.node.cpus < 2:
         yield (f"node.cpus = {description.node.cpus}: {name} with am2.protocol = shared is between "
                "the CPUs of a node; try --set node.cpus=2")
-    if protocol != "shared":
+    if protocol != "shared" and description.nic.processor != "none":
         yield from _needs_of_firmware(description, name)
     if not description.bus.coherent:
         yield f"bus.coherent = false: {name} has queues in memory that CPUs and NICs share"
