@@ -1,7 +1,7 @@
 """Shares the frames of a NIC among its endpoints: those that do not fit wait in host memory."""
 
 from collections.abc import Awaitable
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from ....layouts.am2_nic import (
     CLASSES,
@@ -12,11 +12,11 @@ from ....layouts.am2_nic import (
     Words,
 )
 from ....layouts.processor import WINDOW_PAGE
+from ...kernel.lock import KernelLock
+from ...port.node import Node
 from ...port.suspension import NOTHING
+from .costs import Prices
 from .frame import Frame
-
-if TYPE_CHECKING:
-    from .driver import Driver
 
 __all__ = ["Frames"]
 
@@ -28,6 +28,31 @@ SETTLING = 500
 """Cycles in which what a process wrote into its page before it lost it arrives there."""
 PAUSE = 200
 """Cycles between two looks whether a frame can be taken."""
+
+
+class Firmware(Protocol):
+    """The driver, as far as frames need it."""
+
+    node: Node
+    lock: KernelLock
+    paths: Prices
+
+    async def give(self, frame: Frame, place: int) -> None:
+        """Let a process have a frame."""
+        ...
+
+    async def take_back(self, place: int) -> None:
+        """Nobody has it any more."""
+        ...
+
+    async def command(self, command: KernelCommand, frame: Frame, flags: int = 0,
+                      *words: int) -> int:
+        """A command about an endpoint."""
+        ...
+
+    async def wanted(self) -> int:
+        """The endpoints that are wanted, a bit each."""
+        ...
 
 
 class _Inside:
@@ -74,18 +99,19 @@ class Frames:
         The time that this and coming in again took, all in all.
     """
 
-    def __init__(self, driver: "Driver") -> None:
-        am2 = driver.description.am2
+    def __init__(self, driver: Firmware) -> None:
+        node = driver.node
+        am2 = node.description.am2
         self._driver = driver
-        self.port = driver.port
-        self._memory = driver.memory
+        self.port = node.port
+        self._memory = node.memory
         self._places: list[Frame | None] = [None] * am2.frames
         self._known: dict[int, Frame] = {}
         """All endpoints, by number."""
         self._stay = am2.retry_timeout // SHARE
         self._turn = 0
         self._bytes = (WINDOW_PAGE + FRAME_BYTES
-                       + CLASSES * driver.node.nodes * STREAM_BYTES)
+                       + CLASSES * node.nodes * STREAM_BYTES)
         self.evictions = 0
         self.cycles = 0
 
@@ -104,7 +130,7 @@ class Frames:
         """Bring an endpoint in that its process needs, as soon as another one may leave."""
         driver = self._driver
         while frame.place is None:
-            driver.port.spend(driver.paths.fault)
+            self.port.spend(driver.paths.fault)
             async with driver.lock.held():
                 came = await self.enter(frame)
             if not came:
