@@ -10,7 +10,6 @@ PARAMETER(retry_timeout) = 50000;
 PARAMETER(retries) = 12;
 PARAMETER(mtu) = DATA_BYTES;
 PARAMETER(doorbell_queue) = 64;
-PARAMETER(routes[NICS]);
 #ifdef AM2_WORK_SEND
 PARAMETER(work_send);
 #endif

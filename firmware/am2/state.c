@@ -1,6 +1,7 @@
-/* What all files share: settings, counters, endpoints, doorbells. */
+/* What all files share: routes, settings, counters, endpoints, doorbells. */
 #include "am2.h"
 
+PARAMETER(routes[NICS]);
 struct settings settings;
 SHARED(struct counters, counters);
 struct endpoint endpoints[ENDPOINTS];

@@ -7,6 +7,7 @@ from nicbed.host.am2 import AM_EVENTS, AM_OP, AM_RETURNED, AM_STATUS, Am2, Am2Er
 from nicbed.layouts.am2 import ALL, LONG, NONE
 
 from tests.models.target import Model
+from tests.programs import am2_network
 from tests.programs.am2 import SEGMENT, TAG, Process, describe
 
 OK, BAD_ARG = AM_STATUS.AM_OK, AM_STATUS.AM_ERR_BAD_ARG
@@ -587,6 +588,34 @@ def test_a_get_brings_data_and_runs_no_handler_there(length):
 
     for cpu, found in enumerate(run(program, program, queue_blocks=1)):
         assert found == [(40, bytes([2 - cpu]) * length, tuple(range(8)))]
+
+
+def test_a_get_over_the_network():
+    async def program(node):
+        am, got, back = Am2(node), [], []
+        segment = node.allocate(SEGMENT)
+        node.memory.write(segment, bytes([node.number + 1]) * SEGMENT)
+        await am.AM_Init()
+        _, bundle = await am.AM_AllocateBundle()
+        _, endpoint, _ = await am.AM_AllocateEndpoint(bundle)
+        await am.AM_SetSeg(endpoint, segment, SEGMENT)
+        await am.AM_SetHandler(endpoint, 0, lambda *what: back.append(what))
+        await am.AM_SetHandler(endpoint, 3, lambda token, address, length, *words: got.append(
+            (address - segment, node.memory.read(address, length), words)))
+        await am.AM_SetTag(endpoint, TAG)
+        await am.AM_Map(endpoint, 0, EndpointName(1 - node.number, 0), TAG)
+        await node.port.delay(20_000)
+        for offset, length in ((100, 13), (SEGMENT - 900, 1000)):
+            assert await am.AM_GetXferM(endpoint, 0, offset, 3, 40, length, 7, offset) is OK
+        while endpoint.outstanding or node.port.cycle < 100_000:
+            await am.AM_Poll(bundle)
+        await am.AM_Terminate()
+        return got, back
+
+    results = Model(am2_network.describe()).run([program] * 2, limit=LIMIT).results
+    for number, (got, back) in enumerate(results):
+        assert got == [(40, bytes([2 - number]) * 13, (7, 100))]
+        assert back == [(AM_RETURNED.BADLENGTH, AM_OP.REQUEST, (7, SEGMENT - 900))]
 
 
 # Bundles and events
