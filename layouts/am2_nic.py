@@ -170,8 +170,8 @@ AM2_DETAIL = Word(
     Field("sync", 1, "an epoch begins with this packet"),
     Field("asks", 1, "ACK: a question to the stream's receiver, sequence is the packet to come"),
     Field("answers", 1, "ACK: to the question that has left last"),
-    Field("acks", 1, "SHORT, without data: word AM2_PLACE begins with sequence and epoch of an ACK of "
-                     "what the target sends to this NIC in the other class"), width=8)
+    Field("acks", 1, "SHORT, without data: word AM2_PLACE begins with sequence and epoch of an ACK "
+                     "of what the target sends to this NIC in the other class"), width=8)
 """The wire header's field ``detail`` in packets of Protocol.AM2."""
 
 AM2_HEADER_BYTES = 16

@@ -16,6 +16,9 @@
  *  - Received: with the first DATA it gets a buffer of the endpoint in host memory, with SHORT a
  *    slot. The slot is shown, by the count in the frame, once the data are there. The process tells
  *    how many slots it has taken: with a slot its buffer is free.
+ *  - Acknowledged: by a message without data that goes where it came from, in the other class. Where
+ *    there is none, after a quarter of the window, at the end of a message with data, or after some
+ *    ticks.
  *  - Out: the kernel takes an endpoint out of its frame for another, with its page and its streams,
  *    and brings it in again when its process needs it, when a packet has come for it, or when its
  *    own messages have been on their way for long. The firmware interrupts for the latter two.
@@ -200,7 +203,8 @@ extern struct endpoint endpoints[ENDPOINTS];
 extern struct arrival *arrivals;
 extern struct counters counters;
 extern struct settings {
-    uint32_t node, nics, window, quarter, timeout, tick, patience, shift, payload, packets, bits, numbers;
+    uint32_t node, nics, window, timeout, tick, patience, shift, payload, packets, bits, numbers;
+    uint32_t quarter; /* of the window */
 #ifdef AM2_WORK_SEND
     uint32_t work_send;
 #endif

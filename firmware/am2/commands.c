@@ -1,7 +1,8 @@
 /* Messages of a process. Nothing in them is trusted: each field is read once and checked. */
 #include "am2.h"
 
-static inline void command(struct frame *f, struct message *m, const volatile uint32_t *w, uint32_t w0)
+static inline void command(struct frame *f, struct message *m, const volatile uint32_t *w,
+                           uint32_t w0)
 {
     uint32_t opcode = w0 & NICBED_AM2_MESSAGE_OPCODE_LO_MASK;
     uint32_t length = 0, buffer = 0;

@@ -188,8 +188,8 @@ static RARE uint32_t away(struct endpoint *e)
 }
 
 /* A part of a message's data. What NACK says to it, or -1: taken. */
-static APART int take_data(struct frame *f, struct arrival *a, uint32_t reply, const uint32_t *packet,
-                     uint32_t target, uint32_t bytes)
+static APART int take_data(struct frame *f, struct arrival *a, uint32_t reply,
+                           const uint32_t *packet, uint32_t target, uint32_t bytes)
 {
     uint32_t offset = packet[6];
     if (bytes == 0 || bytes > LONG || offset > LONG - bytes) {
