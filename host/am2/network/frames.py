@@ -117,7 +117,7 @@ class Frames:
 
     @property
     def crowded(self) -> bool:
-        """Whether there are more endpoints than frames."""
+        """Tells whether there are more endpoints than frames."""
         return len(self._known) > len(self._places)
 
     # For the process. It does not hold the kernel's lock.
