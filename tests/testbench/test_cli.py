@@ -38,7 +38,7 @@ def nicbed(*arguments: str, module: str = "nicbed.testbench.cli", **variables: s
     (["gate", "accept"], ["--reason"]),
     (["gate", "accept", "--reason", ""], ["--reason", "one line"]),
     (["gate", "init", "no.toml", "--bench", "lgop"], ["no benchmark is called lgop", "logp"]),
-    (["why", "default", "default", "--layer", "mpi"], ["layer mpi", "am, via"]),
+    (["why", "default", "default", "--layer", "mpi"], ["layer mpi", "am, am2, via"]),
     (["bench", "rtt", "--set", "node.cpus=2", "--sim", "uart"],
      ["--sim uart", "one CPU", "node.cpus = 2"]),
     (["synth", "--board", "ecpix5", "--set", "node.cpus=2"], ["one CPU", "node.cpus = 2"]),
@@ -97,7 +97,7 @@ def test_mistakes_are_one_line(arguments, parts):
 @pytest.mark.parametrize(("arguments", "part"), [
     (["--nic", "nosuch", "--out", "g.v"], "nosuch: no such NIC description"),
     (["--set", "nic.mtu=1", "--out", "g.v"], "--set: nic.mtu = 1: must be a whole number"),
-    (["--layer", "foo", "--out", "g.v"], "'--layer': 'foo' is not one of 'am', 'via'"),
+    (["--layer", "foo", "--out", "g.v"], "'--layer': 'foo' is not one of 'am', 'am2', 'via'"),
     (["--layer", "gm", "--out", "g.v"], "layer gm is firmware of the NIC processor"),
     (["--divisor", "1", "--out", "g.v"], "'--divisor': 1 is not in the range"),
     ([], "Missing option '--out'."),

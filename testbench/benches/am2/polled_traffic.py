@@ -62,15 +62,15 @@ async def measure_mix(lab: Any, places: Sequence[tuple[int, int]], counts: tuple
     second, which is on its node, back to back, and from the third, which is not, evenly over that
     time, if one of the node's takes ``apart`` cycles. Polls count from the second half on: adaptive
     polling goes by its last 32 looks at the network, which take a thousand polls."""
-    total, done = sum(counts), False
+    total, begun, done = sum(counts), False, False
 
     async def receiver(node: Node) -> dict[str, int]:
-        nonlocal done
+        nonlocal begun, done
         side = Am2Endpoint(node, exchange)
         await side.open()
         polling = side.am.am2.polling
-
         began = polling.messages, polling.network_messages
+        begun = True
         await side.receive(total // 2)
         half = polling.polls, polling.network_polls
         await side.receive(total)
@@ -86,6 +86,8 @@ async def measure_mix(lab: Any, places: Sequence[tuple[int, int]], counts: tuple
         async def program(node: Node) -> None:
             side = Am2Endpoint(node, exchange)
             await side.open()
+            while not begun:  # not all processes are open at the same time
+                await side.idle(PAUSE)
             for _ in range(count):
                 if pause:
                     await side.compute(pause)

@@ -56,7 +56,7 @@ def test_what_is_no_computation_is_refused(item, count, text):
 def test_every_price_is_a_knob_of_the_programs():
     assert set(APP_ITEMS) == {
         "flop", "sort_key", "radix_key", "is_key", "ep_pair", "cg_nonzero", "mg_point", "ft_point",
-        "lu_point", "sp_point", "bt_point"}
+        "lu_point", "sp_point", "bt_point", "fft_point", "con_node", "con_edge", "em3d_edge"}
 
 
 def awaited_poll(port):
