@@ -141,8 +141,7 @@ class Memory(Benchmark):
 
 def _sends_by_dma(description: Description) -> bool:
     """Whether a NIC fetches bulk data of Active Messages, which a CPU sends by itself."""
-    return description.node.nics == 1 and (description.nic.processor != "none"
-                                           or description.nic.send_ring > 0)
+    return description.nic.processor != "none" or description.nic.send_ring > 0
 
 
 def _accesses(raw: Mapping[str, Any], truth: Mapping[str, Any]
