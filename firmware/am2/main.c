@@ -1,5 +1,6 @@
 /* Active Messages II: the control program of a NIC. am2.h tells what it does. */
 #include "am2.h"
+#include "turns.h"
 
 PARAMETER(nics);
 PARAMETER(endpoint_numbers) = 32;
@@ -43,9 +44,6 @@ static RARE void configure(void)
 #endif
 }
 
-/* A pending bit of a turn in which not all could be done; the next one begins with it, at once. */
-static uint32_t unfinished;
-
 /* All queues, not only those whose doorbells came. */
 static RARE void look_everywhere(void)
 {
@@ -83,17 +81,6 @@ static void doorbells(void)
     }
     if (row >= doorbell_queue)
         unfinished |= NICBED_PENDING_DOORBELL; /* there may be none behind these to wake us */
-}
-
-static inline uint32_t turn(uint32_t mask)
-{
-    if (!unfinished)
-        return wait_and_clear(mask);
-    uint32_t bits = unfinished | (pending() & mask);
-    watchdog_kick();
-    pending_clear(bits);
-    unfinished = 0;
-    return bits;
 }
 
 int main(void)

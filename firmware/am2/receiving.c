@@ -1,5 +1,6 @@
 /* Arrivals: packets in order, data straight into buffers, messages into slots; acknowledgements. */
 #include "am2.h"
+#include "places.h"
 
 enum {
     RESERVE = 512, /* bytes that are left for the stack beside the least it has */
@@ -8,18 +9,6 @@ enum {
 };
 
 static struct arrival *arrivals_end;
-
-struct slot {
-    uint64_t completion;
-    struct packet packet;
-};
-/* A ring of slots: `handling` is the next that has a packet, `offering` the next that is given to
- * the engine again, once what was in it is in host memory. */
-static struct place {
-    struct slot *slot;
-    ticket_t written;
-} places[PLACES], *places_end, *handling = places, *offering = places;
-static uint32_t handled, offers; /* packets handled; slots that the engine has */
 
 static struct arrival *due[DUES]; /* arrivals that owe an acknowledgement */
 static uint32_t dues;
@@ -340,37 +329,10 @@ static APART void arrived(const uint32_t *packet)
     }
 }
 
-static inline struct place *behind(struct place *p)
-{
-    return p + 1 == places_end ? places : p + 1;
-}
-
-/* Gives the engine the slots whose data are in host memory. */
-static void offer(void)
-{
-    while (offers != (uint32_t)(places_end - places) && dma_write_done(offering->written)) {
-        link_receive(offering->slot, sizeof(struct slot));
-        offering = behind(offering);
-        offers++;
-    }
-}
-
-/* Takes the packets that have come; not those that come meanwhile, so that all else has its turn.
- * The pending bits that it waits for. */
+/* Takes the packets that have come. The pending bits that it waits for. */
 uint32_t receiving(void)
 {
-    uint32_t received = reg_read(NICBED_MMIO_RECEIVE_DONE);
-    barrier();
-    while (handled != received) {
-        struct place *p = handling;
-        handling = behind(p);
-        handled++;
-        offers--;
-        arrived((const uint32_t *)p->slot);
-        p->written = engine_given[ENGINE_N2H];
-    }
-    offer();
-    return NICBED_PENDING_RECEIVE | (offers ? 0 : NICBED_PENDING_N2H);
+    return places_take(arrived);
 }
 
 RARE void receiving_open(void)
@@ -385,10 +347,8 @@ RARE void receiving_open(void)
 /* With the memory that is left. */
 RARE void places_open(void)
 {
-    places_end = places;
-    while (places_end < places + PLACES && memory_left() >= sizeof(struct slot) + RESERVE)
-        places_end++->slot = take_memory(sizeof(struct slot), 8);
+    places_make(RESERVE);
     if (places_end == places)
         panic(PANIC_MEMORY);
-    offer();
+    places_offer();
 }

@@ -26,7 +26,7 @@ enum {
     SIZES = 32,
     STREAMS = 2 * NODES * PORTS,
     NONE = 0xFF,
-    SLOTS = 6, /* most packets received and not yet in host memory */
+    PLACES = 6, /* most packets received and not yet in host memory */
     STAGES = 2, /* packets on their way out; a power of two */
     CACHE = 128, /* translations; a power of two */
     DATA_BYTES = 1024, /* most a packet carries */

@@ -1,5 +1,6 @@
 /* GM message passing: the control program of a NIC. docs/tutorials/gm.md says what it promises. */
 #include "gm.h"
+#include "turns.h"
 
 PARAMETER(nodes);
 PARAMETER(window) = 8;
@@ -39,9 +40,6 @@ static RARE void configure(void)
     if (coherent_bytes)
         watch_set(coherent_base, coherent_bytes);
 }
-
-/* A pending bit of a turn in which not all could be done; the next one begins with it, at once. */
-static uint32_t unfinished;
 
 /* All queues, not only those whose doorbells came. */
 static RARE void look_everywhere(bool watched)
@@ -102,17 +100,6 @@ static void doorbells(void)
     }
     if (row >= doorbell_queue)
         unfinished |= NICBED_PENDING_DOORBELL; /* there may be none behind these to wake us */
-}
-
-static inline uint32_t turn(uint32_t mask)
-{
-    if (!unfinished)
-        return wait_and_clear(mask);
-    uint32_t bits = unfinished | (pending() & mask);
-    watchdog_kick();
-    pending_clear(bits);
-    unfinished = 0;
-    return bits;
 }
 
 int main(void)
