@@ -23,6 +23,8 @@ In the order in which to read:
   sends
 - :mod:`.token`: The token of a message, which its handler gets
 - :mod:`.replying`: AM_Reply and what the layer replies itself
+- :mod:`.kept_replies`: Replies that have found no room: they are kept, and go in a later poll
+- :mod:`.back_off`: The back-off of a request that finds no room
 - :mod:`.events`: Events: a process waits until a message has come, and handles none
 - :mod:`.copying`: Copies of bulk data by the CPU
 - :mod:`.startup`: Processes meet: none goes on before all have come

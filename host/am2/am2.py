@@ -49,7 +49,7 @@ class Am2:
     def __init__(self, node: Node) -> None:
         self.node = node
         self._port = node.port
-        self._prices = prices = node.service(Prices)
+        prices = node.service(Prices)
         self._replying = Replying(node)
         self._handling = Handling(node, self._replying)
         protocol = node.description.am2.protocol
@@ -122,7 +122,6 @@ class Am2:
             return RESOURCE
         for endpoint in [*bundle.endpoints]:
             await self.AM_FreeEndpoint(endpoint)
-        bundle.open = False
         self._bundles.remove(bundle)
         return OK
 

@@ -32,4 +32,3 @@ class Bundle:
     mode: AM_MODE
     endpoints: list[ControlBlock] = field(default_factory=list)
     mask: int = AM_EVENTS.AM_NOEVENTS
-    open: bool = True

@@ -1,12 +1,11 @@
 """The calls of Generic Active Messages over AM-II, for programs above: one endpoint a process."""
 
 from collections.abc import Callable, Sequence
-from types import CoroutineType
 from typing import Any
 
 from ...layouts.am2 import HANDLERS, LONG, Status
 from ..port.node import Node
-from ..port.suspension import NOTHING, check_given
+from ..port.suspension import to_await
 from .am2 import Am2
 from .am2_error import Am2Error
 from .control_block import ControlBlock
@@ -144,9 +143,6 @@ class GamOverAm2:
             _sound("am_poll", await self.am2.AM_Poll(self._bundle))
         port.waiting_text = outer
 
-    def expect(self, waits: bool) -> None:
-        """Nothing: a process that has ended is told of by AM-II."""
-
     # Bulk
 
     async def store(self, dest: int, local: int, remote: int, length: int,
@@ -168,7 +164,7 @@ class GamOverAm2:
         """The same; then ``end(am, earg)`` runs here. The layer has copied the data by then."""
         await self.store(dest, local, remote, length, handler, arg)
         if end is not None:
-            await _awaited(end, end(self, earg))
+            await to_await(end, end(self, earg))
 
     async def get(self, dest: int, remote: int, local: int, length: int,
                   handler: int | Handler | None = None, arg: int = 0) -> None:
@@ -191,7 +187,7 @@ class GamOverAm2:
 
     async def _call(self, token: Token, handler: Handler, *given: int) -> None:
         self._token = token if token.may_reply else None
-        await _awaited(handler, handler(self, self._source(token.arrived), *given))
+        await to_await(handler, handler(self, self._source(token.arrived), *given))
         self._token = None
 
     def _source(self, arrived: Arrived) -> int:
@@ -240,14 +236,6 @@ class GamOverAm2:
 
 def _nothing(token: Token, address: int, length: int) -> None:
     """A part of a transfer has arrived, not the last."""
-
-
-async def _awaited(handler: Handler, result: Any) -> None:
-    if result is None or result is NOTHING:
-        return
-    if result.__class__ is not CoroutineType:
-        check_given(handler, result)
-    await result
 
 
 def _sound(call: str, status: Status) -> None:

@@ -1,11 +1,10 @@
 """Handles messages that have come: checks, handlers, replies that nobody else sends."""
 
-from types import CoroutineType
 from typing import Any
 
 from ...layouts.am2 import ALL, NONE, Opcode, Returned
 from ..port.node import Node
-from ..port.suspension import NOTHING, check_given
+from ..port.suspension import to_await
 from .am2_error import Am2Error
 from .control_block import ControlBlock
 from .copying import Copying
@@ -118,9 +117,5 @@ class Handling:
 
     async def _run(self, handler: Any, *given: Any) -> None:
         self.busy = True
-        result = handler(*given)
-        if result is not None and result is not NOTHING:
-            if result.__class__ is not CoroutineType:
-                check_given(handler, result)
-            await result
+        await to_await(handler, handler(*given))
         self.busy = False

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Generator
 from inspect import isawaitable
 from typing import TYPE_CHECKING, Any, cast
 
-__all__ = ["EXECUTED", "NOTHING", "Suspension", "check_given"]
+__all__ = ["EXECUTED", "NOTHING", "Suspension", "check_given", "to_await"]
 
 
 class Suspension(tuple[None, ...]):
@@ -31,6 +31,21 @@ NOTHING: Awaitable[None] = _ended()
 """Takes no time and no wake-up. A generator that has ended can be awaited again and again, and
 nothing else is awaited as fast."""
 cast(Generator[None, None, None], NOTHING).close()
+
+
+def to_await(function: Any, result: Any) -> Awaitable[Any]:
+    """Returns what handler ``function`` has returned, to be awaited at once.
+
+    Raises
+    ------
+    TypeError
+        It cannot be awaited.
+    """
+    if result is None:
+        return NOTHING
+    if result is not NOTHING and result.__class__ is not types.CoroutineType:
+        check_given(function, result)
+    return result
 
 
 def check_given(function: Any, result: Any) -> None:

@@ -19,7 +19,6 @@ BUFFER = Path("am2_net_buffer", load=2, store=1, branch=2, alu=3)
 """The buffer for its data, beside their copy."""
 ROOM = Path("am2_net_room", load=2, store=1, branch=1, alu=1)
 """Reading how many slots are done."""
-BACK_OFF = Path("am2_net_back_off", load=1, store=1, branch=2, alu=2)
 LOOK = Path("am2_net_look", load=3, branch=2, alu=2)
 """The counts of both receive queues, beside the read."""
 OUT = Path("am2_net_out", load=2, branch=2)
@@ -29,8 +28,6 @@ READ = [Path(f"am2_net_read_{n}", load=2, store=2 + n, branch=2, alu=8 + n)
 """A message's words taken apart; their reads are PIO."""
 FREE = Path("am2_net_free", load=1, store=1, branch=1, alu=2)
 """How many messages were taken, told to the NIC."""
-KEEP = Path("am2_net_keep", call=1, load=4, store=10, branch=2, alu=4)
-"""A reply without room, kept."""
 ROUTE = Path("am2_net_route", load=3, store=2, branch=2, alu=6)
 """The NIC and the number of an endpoint, by its name."""
 

@@ -11,7 +11,8 @@ from ....layouts.am2_nic import (
     SEND_REPLIES,
     SEND_REQUESTS,
 )
-from ..packets import Arrived, Packet
+from ..kept_replies import Kept
+from ..packets import Arrived
 
 __all__ = ["Back", "Frame", "Memory", "SendQueue"]
 
@@ -136,4 +137,4 @@ class Frame:
         self.at = [0, 0]
         self.retagged = 0
         self.handling: Arrived | None = None
-        self.kept: deque[tuple[Back, Packet]] = deque()
+        self.kept: Kept = deque()

@@ -1,17 +1,19 @@
 """The way of messages by the NICs: firmware am2, and a frame in NIC memory for each endpoint."""
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Sequence
+from functools import partial
 
-from ....layouts.am2 import LONG, Returned, Status
+from ....layouts.am2 import Returned, Status
 from ....layouts.am2_nic import ARMED, QUEUES, Words
 from ....layouts.trace import BEGIN, END, Activity
 from ...port.node import Node
 from ...port.port import NEVER, Watch
+from ..back_off import BackOff
 from ..control_block import ControlBlock
-from ..copying import Copying
 from ..endpoint_name import EndpointName
+from ..kept_replies import KeptReplies
 from ..looking import Looking
-from ..packets import BULK, REPLIES, Arrived, Packet
+from ..packets import REPLIES, Arrived, Packet
 from ..way import Deliver, Poll
 from .costs import Prices
 from .driver import Driver
@@ -22,10 +24,9 @@ from .receiving import Receiving
 
 __all__ = ["NetworkWay"]
 
-REPLY_SEND, BLOCKED = int(Activity.REPLY_SEND), int(Activity.BLOCKED)
-WINDOW_WAIT = int(Activity.WINDOW_WAIT)
-LEAST_WAIT, MOST_WAIT = 64, 4096
-"""Cycles of the back-off of a request that finds no room."""
+BLOCKED = int(Activity.BLOCKED)
+LEAST_WAIT = 64
+"""Cycles of the first pause of a request that finds no room."""
 IDLE = 200
 """Cycles between two looks of a CPU that sleeps, where the NIC may interrupt another one. Its own
 interrupt comes at once."""
@@ -49,9 +50,7 @@ class NetworkWay:
         self._posting = Posting(node)
         self._receiving = Receiving(node, self._numbering)
         self._looking = node.service(Looking)
-        self._copying = node.service(Copying)
-        self._aside: list[int] = []
-        """Private memory for data of replies that have to be kept."""
+        self._replies = KeptReplies(node)
         self._paths = node.service(Prices)
 
     # Endpoints
@@ -116,18 +115,11 @@ class NetworkWay:
 
     async def request(self, endpoint: ControlBlock, route: Back, packet: Packet, poll: Poll,
                       wait: bool) -> Status:
-        port, pause = self._port, LEAST_WAIT
+        back_off = BackOff(self._node, LEAST_WAIT)
         while not await self._post(endpoint.parts[self], route, packet):
             if not wait:
                 return Status.AM_ERR_NOT_SENT
-            port.mark(WINDOW_WAIT, BEGIN, 0)
-            port.waiting_for("room in the NIC's queue of requests")
-            port.spend(self._paths.back_off)
-            await port.delay(pause)
-            await poll()
-            port.waiting_for("")
-            port.mark(WINDOW_WAIT, END, 0)
-            pause = min(2 * pause, MOST_WAIT)
+            await back_off.wait(lambda: "room in the NIC's queue of requests", poll)
         return Status.AM_OK
 
     async def _post(self, frame: Frame, to: Back, packet: Packet) -> bool:
@@ -137,27 +129,10 @@ class NetworkWay:
     async def reply(self, endpoint: ControlBlock, back: Back, packet: Packet) -> None:
         frame: Frame = endpoint.parts[self]
         frame.handling = None
-        if not frame.kept and await self._post(frame, back, packet):
-            return
-        self._port.spend(self._paths.keep)
-        if packet.opcode in BULK and not packet.returned and packet.length:
-            aside = self._aside.pop() if self._aside else self._node.allocate(LONG)
-            await self._copying.copy(packet.source, aside, packet.length, packet.trace)
-            packet.source = aside
-        frame.kept.append((back, packet))
+        await self._replies.reply(frame.kept, partial(self._post, frame), back, packet)
 
-    async def _send_kept(self, frame: Frame) -> None:
-        """Send the replies that were kept, as far as there is room."""
-        while frame.kept:
-            back, packet = frame.kept[0]
-            self._port.mark(REPLY_SEND, BEGIN, packet.trace)
-            sent = await self._post(frame, back, packet)
-            self._port.mark(REPLY_SEND, END, packet.trace)
-            if not sent:
-                return
-            frame.kept.popleft()
-            if packet.opcode in BULK and not packet.returned and packet.length:
-                self._aside.append(packet.source)
+    def _send_kept(self, frame: Frame) -> Awaitable[bool]:
+        return self._replies.send(frame.kept, partial(self._post, frame))
 
     def kept(self, endpoint: ControlBlock) -> int:
         return len(endpoint.parts[self].kept)

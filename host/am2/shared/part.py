@@ -3,7 +3,8 @@
 from collections import deque
 from dataclasses import dataclass, field
 
-from ..packets import Arrived, Packet
+from ..kept_replies import Kept
+from ..packets import Arrived
 from .filling import Filling
 from .queue_block import QueueBlock
 
@@ -47,4 +48,4 @@ class Part:
     heads: list[int] = field(default_factory=lambda: [0, 0])
     handling: Arrived | None = None
     answering: Back | None = None
-    kept: deque[tuple[Back, Packet]] = field(default_factory=deque)
+    kept: Kept = field(default_factory=deque)

@@ -1,15 +1,17 @@
 """The way of messages between the processes of a node: queues in the memory that they share."""
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Sequence
+from functools import partial
 
-from ....layouts.am2 import ALL, LONG, NONE, Returned, Status
+from ....layouts.am2 import ALL, NONE, Returned, Status
 from ....layouts.trace import BEGIN, END, Activity
 from ...port.node import Node
 from ...port.port import Watch
+from ..back_off import BackOff
 from ..control_block import ControlBlock
-from ..copying import Copying
 from ..costs import Prices
 from ..endpoint_name import EndpointName
+from ..kept_replies import KeptReplies
 from ..packets import BULK, REPLIES, Arrived, Packet
 from ..way import Deliver, Poll
 from .ending import Ending, source_word
@@ -20,10 +22,9 @@ from .receiving import Receiving
 
 __all__ = ["SharedWay"]
 
-CHECK, REPLY_SEND = int(Activity.CHECK), int(Activity.REPLY_SEND)
-WINDOW_WAIT = int(Activity.WINDOW_WAIT)
-LEAST_WAIT, MOST_WAIT = 16, 4096
-"""Cycles of the back-off of a request that finds the queue full."""
+CHECK = int(Activity.CHECK)
+LEAST_WAIT = 16
+"""Cycles of the first pause of a request that finds the queue full."""
 
 
 class SharedWay:
@@ -37,13 +38,8 @@ class SharedWay:
         self._blocks: dict[EndpointName, QueueBlock] = {}
         self._receiving = Receiving(node, deliver, self._block)
         self._ending = Ending(node, self._receiving)
-        self._copying = node.service(Copying)
-        self._aside: list[int] = []
-        """Private memory for data of replies that have to be kept."""
-        prices = node.service(Prices)
-        self._c_back_off = prices.back_off
-        self._c_keep = prices.keep
-        self._c_map = prices.map
+        self._replies = KeptReplies(node)
+        self._c_map = node.service(Prices).map
 
     # Endpoints
 
@@ -105,11 +101,11 @@ class SharedWay:
         bulk = packet.opcode in BULK
         refused = await self._refused(route, packet)
         if bulk and not refused:
-            pause = LEAST_WAIT
+            back_off = BackOff(self._node, LEAST_WAIT)
             while not await filling.claim_block(queue, packet.trace):
                 if not wait:
                     return Status.AM_ERR_NOT_SENT
-                pause = await self._back_off(route, pause, poll)
+                await back_off.wait(lambda: f"room at {route.name}", poll)
                 refused = await self._refused(route, packet)
                 if refused:
                     break
@@ -127,9 +123,9 @@ class SharedWay:
         if refused:
             await self._come_back(endpoint, route, packet, refused)
             return Status.AM_OK
-        pause = LEAST_WAIT
+        back_off = BackOff(self._node, LEAST_WAIT)
         while not await filling.claim(packet.trace):
-            pause = await self._back_off(route, pause, poll)
+            await back_off.wait(lambda: f"room at {route.name}", poll)
         await filling.fill(packet, source_word(endpoint.parts[self].block, packet.epoch))
         return Status.AM_OK
 
@@ -148,18 +144,6 @@ class SharedWay:
         """The reason for which a queue takes nothing any more."""
         return _reason(int.from_bytes(await self._node.load(route.state, 8), "little"))
 
-    async def _back_off(self, route: QueueBlock, pause: int, poll: Poll) -> int:
-        """Wait for ``pause`` cycles, and poll; return how long to wait the next time."""
-        port = self._port
-        port.mark(WINDOW_WAIT, BEGIN, 0)
-        port.waiting_for(lambda: f"room at {route.name}")
-        port.spend(self._c_back_off)
-        await port.delay(pause)
-        await poll()
-        port.waiting_for("")
-        port.mark(WINDOW_WAIT, END, 0)
-        return min(2 * pause, MOST_WAIT)
-
     async def _come_back(self, endpoint: ControlBlock, route: QueueBlock, packet: Packet,
                          reason: int) -> None:
         """A request is not taken there: it comes back at once."""
@@ -171,14 +155,7 @@ class SharedWay:
 
     async def reply(self, endpoint: ControlBlock, back: Back, packet: Packet) -> None:
         part = endpoint.parts[self]
-        if not part.kept and await self._replied(part, back, packet):
-            return
-        self._port.spend(self._c_keep)
-        if packet.opcode in BULK and packet.length:
-            aside = self._aside.pop() if self._aside else self._node.allocate(LONG)
-            await self._copying.copy(packet.source, aside, packet.length, packet.trace)
-            packet.source = aside
-        part.kept.append((back, packet))
+        await self._replies.reply(part.kept, partial(self._replied, part), back, packet)
 
     async def poll(self, endpoint: ControlBlock, most: int) -> int:
         part = endpoint.parts[self]
@@ -186,19 +163,8 @@ class SharedWay:
             await self._send_kept(part)
         return await self._receiving.poll(endpoint, part, most)
 
-    async def _send_kept(self, part: Part) -> bool:
-        """Send the replies that were kept, as far as there is room; whether none is left."""
-        while part.kept:
-            back, packet = part.kept[0]
-            self._port.mark(REPLY_SEND, BEGIN, packet.trace)
-            sent = await self._replied(part, back, packet)
-            self._port.mark(REPLY_SEND, END, packet.trace)
-            if not sent:
-                return False
-            part.kept.popleft()
-            if packet.opcode in BULK and packet.length:
-                self._aside.append(packet.source)
-        return True
+    def _send_kept(self, part: Part) -> Awaitable[bool]:
+        return self._replies.send(part.kept, partial(self._replied, part))
 
     async def _replied(self, part: Part, back: Back, packet: Packet) -> bool:
         """Send a reply, or a message back. False: there is no room. To a process that has ended it
