@@ -1,10 +1,7 @@
 """Host programs for tests of AM-II by the NICs: a party is an endpoint, and what came to it."""
 
-import json
-import os
 import random
-from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable
 from typing import Any, NamedTuple
 
 from nicbed.host.am2.control_block import ControlBlock
@@ -14,7 +11,8 @@ from nicbed.host.am2.network import NetworkWay
 from nicbed.host.am2.packets import Arrived, Packet
 from nicbed.host.port.node import Node
 from nicbed.layouts.am2 import Opcode, Status
-from nicbed.layouts.description import Description
+
+from tests.programs.overriding import Overriding
 
 __all__ = ["LIMIT", "REPLIES", "REQUESTS", "START", "TAG", "Got", "Party", "data_of", "describe",
            "name", "overriding", "parties"]
@@ -29,29 +27,8 @@ SMALL: dict[str, Any] = {
     "nic.processor": "picorv32", "am2.protocol": "network", "am2.retry_timeout": 20000,
     "am2.retries": 4, "am2.frames": 4,
 }
-OVERRIDES = "NICBED_AM2_TESTS"
-"""Environment variable with knobs that the tests' own description is to have (JSON), so that they
-run on another core."""
-
-
-@contextmanager
-def overriding(knobs: dict[str, Any]) -> Iterator[None]:
-    """Have the tests' description with these knobs, here and in processes that are begun here."""
-    os.environ[OVERRIDES] = json.dumps(knobs)
-    try:
-        yield
-    finally:
-        del os.environ[OVERRIDES]
-
-
-def describe(**knobs: Any) -> Description:
-    """The description of the tests, with knobs as ``am2__window=1``."""
-    table: dict[str, dict[str, Any]] = {}
-    knobs = {**json.loads(os.environ.get(OVERRIDES, "{}")), **knobs}
-    for name, value in {**SMALL, **{k.replace("__", "."): v for k, v in knobs.items()}}.items():
-        section, key = name.split(".")
-        table.setdefault(section, {})[key] = value
-    return Description.model_validate(table)
+DESCRIPTION = Overriding("NICBED_AM2_TESTS", SMALL)
+describe, overriding = DESCRIPTION.describe, DESCRIPTION.by
 
 
 class Got(NamedTuple):

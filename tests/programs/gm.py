@@ -1,17 +1,15 @@
 """Host programs for tests of GM: a station is a port with its buffers, and what happened at it."""
 
-import json
-import os
 import random
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from nicbed.host.gm import GM_EVENT, GM_STATUS, Gm, Port, gm_max_length_for_size
 from nicbed.host.gm import gm_min_size_for_length as class_of
 from nicbed.host.kernel.process import Process
 from nicbed.host.port.node import Node
-from nicbed.layouts.description import Description
+
+from tests.programs.overriding import Overriding
 
 __all__ = ["LIMIT", "PORT", "Got", "Station", "class_of", "data_of", "describe", "overriding",
            "stations"]
@@ -21,31 +19,8 @@ PORT = 2
 SMALL: dict[str, Any] = {
     "nic.processor": "picorv32", "gm.retry_timeout": 20000, "gm.retries": 2,
 }
-
-
-OVERRIDES = "NICBED_GM_TESTS"
-"""Environment variable with knobs that the tests' own description is to have (JSON), so that they
-run on another core."""
-
-
-@contextmanager
-def overriding(knobs: dict[str, Any]) -> Iterator[None]:
-    """Have the tests' description with these knobs, here and in processes that are begun here."""
-    os.environ[OVERRIDES] = json.dumps(knobs)
-    try:
-        yield
-    finally:
-        del os.environ[OVERRIDES]
-
-
-def describe(**knobs: Any) -> Description:
-    """The description of the tests, with knobs as ``gm__window=1``."""
-    table: dict[str, dict[str, Any]] = {}
-    knobs = {**json.loads(os.environ.get(OVERRIDES, "{}")), **knobs}
-    for name, value in {**SMALL, **{k.replace("__", "."): v for k, v in knobs.items()}}.items():
-        section, key = name.split(".")
-        table.setdefault(section, {})[key] = value
-    return Description.model_validate(table)
+DESCRIPTION = Overriding("NICBED_GM_TESTS", SMALL)
+describe, overriding = DESCRIPTION.describe, DESCRIPTION.by
 
 
 class Got(NamedTuple):

@@ -8,22 +8,16 @@ import pytest
 from nicbed.host.am2.network.driver import Driver
 from nicbed.layouts.am2 import Returned
 
-from tests.models.target import Model
+from tests.models.am2_network import run
 from tests.programs.am2_network import (
-    LIMIT,
     REPLIES,
     REQUESTS,
     TAG,
     Party,
     data_of,
-    describe,
     name,
     parties,
 )
-
-
-def run(programs, **knobs):
-    return Model(describe(**knobs)).run(programs, limit=LIMIT).results
 
 
 def evictions(party: Party) -> int:

@@ -8,6 +8,7 @@ import pytest
 from nicbed.layouts.am2 import ALL, NONE, Opcode, Returned
 
 from tests.labs.rows import more
+from tests.models.am2_network import run
 from tests.models.target import Model
 from tests.programs.am2_network import (
     LIMIT,
@@ -27,10 +28,6 @@ FAULTS = {
     "all": {"faults__drop": 0.06, "faults__corrupt": 0.06, "faults__duplicate": 0.1,
             "faults__delay": 0.05, "faults__delay_cycles": 3000},
 }
-
-
-def run(programs, **knobs):
-    return Model(describe(**knobs)).run(programs, limit=LIMIT).results
 
 
 def come_back(party: Party) -> list[tuple[Opcode, tuple[int, ...], int]]:

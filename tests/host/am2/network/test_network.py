@@ -10,22 +10,16 @@ from nicbed.host.am2 import AM_EVENTS, Am2
 from nicbed.layouts.am2 import LONG, Opcode, Status
 from nicbed.testbench.backends.model.processor import ModelEngine
 
-from tests.models.target import Model
+from tests.models.am2_network import run
 from tests.programs.am2_network import (
-    LIMIT,
     REPLIES,
     REQUESTS,
     START,
     Party,
     data_of,
-    describe,
     name,
     parties,
 )
-
-
-def run(programs, **knobs):
-    return Model(describe(**knobs)).run(programs, limit=LIMIT).results
 
 
 def test_arguments_there_and_back():

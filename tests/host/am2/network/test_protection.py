@@ -24,22 +24,16 @@ from nicbed.layouts.packet import HEADER, Protocol
 from nicbed.layouts.processor import SLOT_BYTES
 from nicbed.layouts.registers import SEND_WINDOW, address
 
-from tests.models.target import Model
+from tests.models.am2_network import run
 from tests.programs.am2_network import (
-    LIMIT,
     REPLIES,
     REQUESTS,
     TAG,
     Party,
     data_of,
-    describe,
     name,
     parties,
 )
-
-
-def run(programs, **knobs):
-    return Model(describe(**knobs)).run(programs, limit=LIMIT).results
 
 
 async def nothing(party: Party):
