@@ -6,7 +6,6 @@ from collections.abc import Container, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from ...layouts.am2 import LONG, PACKET_BYTES
 from ...layouts.description import Description, Knob, knobs
 from ..errors import UserError
 
@@ -90,11 +89,10 @@ def of_memory(name: str, data: int, description: Description, kernel: Any = None
               queues: int = 0) -> Need:
     """Host memory for ``data`` bytes of program ``name``, and for the layers below: over am2 with
     the queues of ``queues`` endpoints."""
+    from ...host.am2.shared.queue_block import block_bytes
     from ...host.apps.data import fixed_bytes
 
-    am2 = description.am2
-    block = 2 * (am2.queue_packets * PACKET_BYTES + am2.queue_blocks * LONG) + (1 << 14)
-    data += fixed_bytes(description, description.fabric.nodes) + queues * block
+    data += fixed_bytes(description, description.fabric.nodes) + queues * block_bytes(description)
     return Need("memory", "bytes", data, f"{name} needs {data} bytes of host memory", kernel)
 
 

@@ -9,10 +9,11 @@ share a line, except by turns.
 from enum import IntEnum
 
 from ....layouts.am2 import HEAD, LONG, PACKET_BYTES
+from ....layouts.description import Description
 from ...port.node import Node
 from ..endpoint_name import EndpointName
 
-__all__ = ["DEAD", "Queue", "QueueBlock", "State"]
+__all__ = ["DEAD", "Queue", "QueueBlock", "State", "block_bytes"]
 
 DEAD = 1 << 63
 """In a tail: nobody draws a number any more."""
@@ -97,12 +98,25 @@ class QueueBlock:
     __slots__ = ("name", "tag", "state", "requests", "replies")
 
     def __init__(self, node: Node, name: EndpointName) -> None:
-        knobs = node.description.am2
-        line = max(node.description.cpu.line_bytes, PACKET_BYTES)
-        shape = line, knobs.queue_packets, knobs.queue_blocks
-        length = Queue(Queue(line, *shape).end, *shape).end
-        base = node.shared(f"AM-II {name.cpu}.{name.number}", length, line)
+        line = _line(node.description)
+        base = node.shared(f"AM-II {name.cpu}.{name.number}", block_bytes(node.description), line)
         self.name = name
         self.tag, self.state = base + TAG, base + STATE
-        self.requests = Queue(base + line, *shape)
-        self.replies = Queue(self.requests.end, *shape)
+        self.requests, self.replies = _queues(base, node.description)
+
+
+def block_bytes(description: Description) -> int:
+    """Bytes of a queue block."""
+    return _queues(0, description)[1].end
+
+
+def _line(description: Description) -> int:
+    return max(description.cpu.line_bytes, PACKET_BYTES)
+
+
+def _queues(base: int, description: Description) -> tuple[Queue, Queue]:
+    """The queues of the block at ``base``."""
+    line, knobs = _line(description), description.am2
+    shape = line, knobs.queue_packets, knobs.queue_blocks
+    requests = Queue(base + line, *shape)
+    return requests, Queue(requests.end, *shape)
