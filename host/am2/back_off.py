@@ -10,20 +10,19 @@ from .way import Poll
 __all__ = ["BackOff"]
 
 WINDOW_WAIT = int(Activity.WINDOW_WAIT)
-MOST = 4096
-"""Cycles of a pause at the most."""
 
 
 class BackOff:
     """Pauses of one request of the process on ``node``, with a poll behind each. The first one
-    takes ``least`` cycles, each further one twice as long."""
+    takes ``least`` cycles, each further one twice as long, but at most ``most``."""
 
-    __slots__ = ("_port", "_path", "_pause")
+    __slots__ = ("_port", "_path", "_pause", "_most")
 
-    def __init__(self, node: Node, least: int) -> None:
+    def __init__(self, node: Node, least: int, most: int) -> None:
         self._port = node.port
         self._path = node.service(Prices).back_off
         self._pause = least
+        self._most = most
 
     async def wait(self, room: Callable[[], str], poll: Poll) -> None:
         """Wait for ``room()``, and poll."""
@@ -35,4 +34,4 @@ class BackOff:
         await poll()
         port.waiting_for("")
         port.mark(WINDOW_WAIT, END, 0)
-        self._pause = min(2 * self._pause, MOST)
+        self._pause = min(2 * self._pause, self._most)

@@ -21,6 +21,8 @@ LOCATE = Path("am2_locate", load=3, branch=1, alu=4)
 """The receiver's queue, and the place of a number in it."""
 DRAW = Path("am2_draw", load=1, branch=1)
 """Each attempt to draw a number from a tail."""
+LOST = Path("am2_lost", load=1, store=1, alu=6, branch=1)
+"""Somebody else has drawn that number: how long to wait."""
 CLAIM = Path("am2_claim", branch=1)
 """Each attempt to claim a packet, or a block."""
 FILL = [Path(f"am2_fill_{n}", load=6 + n, alu=15 + n, branch=2) for n in range(ARGUMENTS + 1)]

@@ -8,7 +8,7 @@ from amaranth.lib.wiring import In, Out
 from amaranth.utils import ceil_log2
 
 from ...layouts.operations import CACHE_LINE
-from ..parts.round_robin import RoundRobin
+from ..parts.first_come import FirstCome
 from ..parts.sizes import check_count
 from .block_buffer import PostedLine
 
@@ -56,11 +56,11 @@ whether it is ``busy`` and the phase has to be repeated. The phase takes effect 
 
 
 class AddressBus(wiring.Component):
-    """Orders the address phases of the caches of a node: one a cycle, in turn.
+    """Orders the address phases of the caches of a node: one a cycle, first come, first served.
 
     Latency: none. Throughput: one phase a cycle. A phase waits while another cache holds its line,
-    and for the turns of others; after each grant the turn moves past the cache that got it. Reset:
-    the first cache has the turn.
+    and meanwhile others go; once the line is free it is the turn of the cache that has wanted it
+    longest. Reset: no cache waits.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ class AddressBus(wiring.Component):
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        m.submodules.arbiter = arbiter = RoundRobin(count=self.caches)
+        m.submodules.arbiter = arbiter = FirstCome(count=self.caches)
         chosen = Signal(Phase)
         commits = Signal()
         for number, cache in enumerate(self.cache):
@@ -117,7 +117,8 @@ class AddressBus(wiring.Component):
             with m.If(cache.request):
                 m.d.comb += waits.eq(Cat(held).any())
             m.d.comb += [
-                arbiter.requests[number].eq(cache.request & ~waits),
+                arbiter.requests[number].eq(cache.request),
+                arbiter.able[number].eq(~waits),
                 cache.grant.eq(arbiter.grant[number] & commits),
                 cache.shared.eq(Cat(other.has for other in others).any()),
                 cache.dirty.eq(Cat(other.has_dirty for other in others).any()),

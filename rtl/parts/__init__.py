@@ -5,6 +5,7 @@ In the order in which to read:
 - :mod:`.aligner`: Aligners of bytes: from words at any byte address to words at any other, or to
   those of a packet
 - :mod:`.round_robin`: Round-robin arbitration
+- :mod:`.first_come`: Arbitration by age: first come, first served
 - :mod:`.least`: The least of several numbers
 - :mod:`.block_ram`: Memory as in an FPGA: undefined if a word is read and written at the same edge
 - :mod:`.queue`: A FIFO in block memory: the storage behind the NIC's lanes and its side queues

@@ -7,6 +7,7 @@ import pytest
 from amaranth.hdl import Assert, Assume, Module, Mux, ResetSignal, Signal, Value
 from amaranth.lib import wiring
 from nicbed.rtl.fabric.link import Link
+from nicbed.rtl.parts.first_come import FirstCome
 from nicbed.rtl.parts.flit import Flit
 from nicbed.rtl.parts.queue import Queue
 from nicbed.rtl.parts.round_robin import RoundRobin
@@ -98,6 +99,53 @@ class Fairness(wiring.Elaboratable):
         return m
 
 
+class Seniority(wiring.Elaboratable):
+    """One grant at most, to a requester that is able to go, if there is one; and nobody who is able
+    to go is passed over by one who has been granted since he began to wait."""
+
+    def __init__(self, arbiter: FirstCome) -> None:
+        self.arbiter = arbiter
+
+    def elaborate(self, platform):
+        m = Module()
+        m.submodules.arbiter = arbiter = self.arbiter
+        grant, waiting, before = arbiter.grant, arbiter._waiting, arbiter._before
+        ready = arbiter.requests & arbiter.able
+        m.d.comb += [
+            Assume(~ResetSignal()),
+            Assert((grant & (grant - 1)) == 0),
+            Assert((grant & ~ready) == 0),
+            Assert(ready.any() == grant.any()),
+        ]
+        for one in range(arbiter.count):
+            for other in range(arbiter.count):
+                if one == other:
+                    continue
+                passed = Signal(name=f"passed_{one}_{other}")
+                with m.If(~arbiter.requests[one] | (grant[one] & arbiter.advance)):
+                    m.d.sync += passed.eq(0)
+                with m.Elif(grant[other] & arbiter.advance):
+                    m.d.sync += passed.eq(1)
+                m.d.comb += [
+                    Assert(~(passed & ready[one] & grant[other])),
+                    # What makes it inductive: who has been passed waits, and is before the other.
+                    Assert(~passed | waiting[one]),
+                    Assert(~(passed & waiting[other]) | before[other][one]),
+                ]
+        everybody = range(arbiter.count)
+        # Those that wait are in one line.
+        for one in everybody:
+            m.d.comb += Assert(~(before[one] & ~waiting).any() | ~waiting[one])
+            m.d.comb += Assert(~(waiting[one] & before[one][one]))
+            for other in everybody:
+                both = waiting[one] & waiting[other] if one != other else 0
+                m.d.comb += Assert(~both | (before[one][other] ^ before[other][one]))
+                for third in everybody:
+                    m.d.comb += Assert(~(waiting[one] & before[one][other] & before[other][third])
+                                       | before[one][third])
+        return m
+
+
 class Levels(wiring.Elaboratable):
     """A queue's level is between 0 and its depth, and counts what went in and did not come out."""
 
@@ -131,6 +179,12 @@ def test_link_credits(tmp_path, buffer, pipeline):
 def test_arbiter_fairness(tmp_path, count):
     arbiter = RoundRobin(count=count)
     prove(Fairness(arbiter), inputs(arbiter), tmp_path, depth=2)
+
+
+@pytest.mark.parametrize("count", [more(1), 2, more(3), more(8)])
+def test_first_come_is_first_served(tmp_path, count):
+    arbiter = FirstCome(count=count)
+    prove(Seniority(arbiter), inputs(arbiter), tmp_path, depth=2)
 
 
 @pytest.mark.parametrize("depth", [2, more(16), more(512)])
@@ -168,6 +222,16 @@ class DoubleArbiter(RoundRobin):
         return m
 
 
+class ForgetfulArbiter(FirstCome):
+    """Forgets that somebody waits who is not able to go."""
+
+    def elaborate(self, platform):
+        m = super().elaborate(platform)
+        with m.If(~self.able[0]):
+            m.d.sync += self._waiting[0].eq(0)
+        return m
+
+
 class EagerQueue(Queue):
     """Takes what comes, room or not."""
 
@@ -181,8 +245,9 @@ class EagerQueue(Queue):
     lambda: (link := LeakyLink(buffer=64), CreditBounds(link)),
     more(lambda: (arbiter := GreedyArbiter(count=8), Fairness(arbiter))),
     more(lambda: (arbiter := DoubleArbiter(count=8), Fairness(arbiter))),
+    lambda: (arbiter := ForgetfulArbiter(count=2), Seniority(arbiter)),
     more(lambda: (queue := EagerQueue(shape=Flit, depth=4), Levels(queue))),
-], ids=["credit", "unfair", "two grants", "overflow"])
+], ids=["credit", "unfair", "two grants", "forgets", "overflow"])
 def test_broken_design_is_refuted(tmp_path, broken):
     component, claims = broken()
     with pytest.raises(Refuted, match=r"DONE \(FAIL"):

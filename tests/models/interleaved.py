@@ -10,6 +10,7 @@ from typing import Any
 from nicbed.host.am2.copying import Copying
 from nicbed.host.am2.costs import Prices
 from nicbed.host.am2.looking import Looking
+from nicbed.host.am2.shared.contention import Contention
 from nicbed.host.port.suspension import NOTHING
 from nicbed.host.port.words import F_NOT_EQUAL, TIMEOUT
 
@@ -83,6 +84,13 @@ class _Copying:
         await _step("store", destination, await _step("load", source, 8))
 
 
+class _Contention:
+    """A pause takes no step: whatever others do in it they may do anyway."""
+
+    async def pause(self, losses: int) -> None:
+        pass
+
+
 class _Node:
     """CPU ``cpu`` of a World."""
 
@@ -97,7 +105,7 @@ class _Node:
         self.ends: list[Callable[[], Program]] = []
         self.at_end = self.ends.append
         self._services: dict[Any, Any] = {Prices: NO_PRICE, Looking: NO_PRICE,
-                                          Copying: _Copying()}
+                                          Copying: _Copying(), Contention: _Contention()}
         self._traces = count(cpu + 1, world.cpus)
 
     def service(self, kind: Any) -> Any:

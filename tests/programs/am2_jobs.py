@@ -1,8 +1,11 @@
 """Jobs for a target whose nodes are clumps: random programs of Active Messages II, and crowds."""
 
+from collections import Counter
 from random import Random
 from typing import Any
 
+from nicbed.host.am2 import GamOverAm2
+from nicbed.host.port.node import Node
 from nicbed.testbench.lab import Lab
 
 from tests.programs.am2_random import NO_REPLY, SHORT, Plan, Ran, Request, check, programs
@@ -51,3 +54,30 @@ async def run_plans(lab: Lab, crowds: list[tuple[int, bool]] = [], seeds: list[i
         found.append({**as_rows(run), "handled": ran.handled, "answered": ran.answered,
                       "back": [(number, int(reason)) for number, reason in ran.back]})
     return found
+
+
+async def handled_of_each(lab: Lab, cycles: int) -> list[int]:
+    """All processes of node 0 send to process 0 as fast as they can, for so many cycles; how many
+    requests of each other one it has handled by then."""
+    cpus, handled, finished = lab.description.node.cpus, Counter[int](), Counter[str]()
+
+    async def program(node: Node) -> None:
+        am = GamOverAm2(node)
+
+        def counts(_: Any, __: int, sender: int) -> None:
+            handled[sender] += node.port.cycle < cycles
+
+        am.register(counts)
+        await am.enable()
+        if am.number:
+            while node.port.cycle < cycles:
+                await am.request(0, 0, am.number)
+            finished["senders"] += 1
+        else:
+            while finished["senders"] < cpus - 1:
+                await am.poll()
+        await am.disable()
+
+    await lab.run([[program] * cpus, *[None] * (lab.description.fabric.nodes - 1)], trace=False,
+                  limit=10 * cycles)
+    return [handled[sender] for sender in range(1, cpus)]

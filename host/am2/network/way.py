@@ -25,8 +25,8 @@ from .receiving import Receiving
 __all__ = ["NetworkWay"]
 
 BLOCKED = int(Activity.BLOCKED)
-LEAST_WAIT = 64
-"""Cycles of the first pause of a request that finds no room."""
+LEAST_WAIT, MOST_WAIT = 64, 4096
+"""Cycles of the first pause of a request that finds no room, and of the longest one."""
 IDLE = 200
 """Cycles between two looks of a CPU that sleeps, where the NIC may interrupt another one. Its own
 interrupt comes at once."""
@@ -115,7 +115,7 @@ class NetworkWay:
 
     async def request(self, endpoint: ControlBlock, route: Back, packet: Packet, poll: Poll,
                       wait: bool) -> Status:
-        back_off = BackOff(self._node, LEAST_WAIT)
+        back_off = BackOff(self._node, LEAST_WAIT, MOST_WAIT)
         while not await self._post(endpoint.parts[self], route, packet):
             if not wait:
                 return Status.AM_ERR_NOT_SENT

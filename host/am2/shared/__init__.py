@@ -3,6 +3,7 @@
 In the order in which to read:
 
 - :mod:`.queue_block`: The shared-memory queue block of an endpoint: where everything in it is
+- :mod:`.contention`: Pauses behind a lost race for a tail
 - :mod:`.filling`: Puts packets into the queues of others: a number is drawn, the packet claimed,
   filled, given
 - :mod:`.receiving`: Takes messages out of an endpoint's own queues

@@ -8,6 +8,7 @@ from ...port.node import Node
 from ..copying import Copying
 from ..costs import Prices
 from ..packets import BULK, Packet
+from .contention import Contention
 from .queue_block import DEAD, Queue
 
 __all__ = ["Filling"]
@@ -38,7 +39,8 @@ class Filling:
     """
 
     __slots__ = ("drawn", "drawing", "claimed", "claiming", "block", "claiming_block", "_node",
-                 "_port", "_copying", "_guesses", "_locate", "_draw", "_claim", "_fill")
+                 "_port", "_copying", "_contention", "_guesses", "_locate", "_draw", "_claim",
+                 "_fill")
 
     def __init__(self, node: Node) -> None:
         self.drawn: tuple[Queue, int] | None = None
@@ -47,6 +49,7 @@ class Filling:
         self._node = node
         self._port = node.port
         self._copying = node.service(Copying)
+        self._contention = node.service(Contention)
         self._guesses: dict[int, int] = {}
         """What each tail was when it was last seen."""
         prices = node.service(Prices)
@@ -66,20 +69,20 @@ class Filling:
         more."""
         port, tail = self._port, queue.tail
         port.begin(ADVANCE, trace, self._locate)
-        number = self._guesses.get(tail, 0)
-        self.drawing = True
+        number, losses = self._guesses.get(tail, 0), 0
         while True:
-            self.drawn = queue, number
+            self.drawn, self.drawing = (queue, number), True
             port.spend(self._draw)
             found = await port.cas(tail, number, number + 1)
+            self.drawing = False
             if found == number:
                 self._guesses[tail] = number + 1
                 break
+            self.drawn = None
             if found & DEAD:
-                self.drawn = None
                 break
-            number = found
-        self.drawing = False
+            number, losses = found, losses + 1
+            await self._contention.pause(losses)
         port.mark(ADVANCE, END, trace)
         return self.drawn is not None
 
@@ -88,7 +91,7 @@ class Filling:
         one is not, or the queue takes none any more."""
         port, node, tail = self._port, self._node, queue.tail
         port.begin(ADVANCE, trace, self._locate)
-        number = int.from_bytes(await node.load(tail, 8), "little")
+        number, losses = int.from_bytes(await node.load(tail, 8), "little"), 0
         while not number & DEAD:
             slot = queue.slot(number)
             if int.from_bytes(await node.load(slot, 8), "little") != queue.free(number):
@@ -103,7 +106,8 @@ class Filling:
                 if found == number:
                     self._guesses[tail] = number + 1
                     break
-                self.drawn = None
+                self.drawn, losses = None, losses + 1
+                await self._contention.pause(losses)
             number = found
         port.mark(ADVANCE, END, trace)
         return self.drawn is not None

@@ -23,8 +23,9 @@ from .receiving import Receiving
 __all__ = ["SharedWay"]
 
 CHECK = int(Activity.CHECK)
-LEAST_WAIT = 16
-"""Cycles of the first pause of a request that finds the queue full."""
+LEAST_WAIT, MOST_WAIT = 16, 1024
+"""Cycles of the first pause of a request that finds the queue full, and of the longest one: with
+longer ones those starve that have waited."""
 
 
 class SharedWay:
@@ -101,7 +102,7 @@ class SharedWay:
         bulk = packet.opcode in BULK
         refused = await self._refused(route, packet)
         if bulk and not refused:
-            back_off = BackOff(self._node, LEAST_WAIT)
+            back_off = BackOff(self._node, LEAST_WAIT, MOST_WAIT)
             while not await filling.claim_block(queue, packet.trace):
                 if not wait:
                     return Status.AM_ERR_NOT_SENT
@@ -123,7 +124,7 @@ class SharedWay:
         if refused:
             await self._come_back(endpoint, route, packet, refused)
             return Status.AM_OK
-        back_off = BackOff(self._node, LEAST_WAIT)
+        back_off = BackOff(self._node, LEAST_WAIT, MOST_WAIT)
         while not await filling.claim(packet.trace):
             await back_off.wait(lambda: f"room at {route.name}", poll)
         await filling.fill(packet, source_word(endpoint.parts[self].block, packet.epoch))

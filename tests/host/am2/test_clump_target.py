@@ -34,6 +34,14 @@ def test_a_crowd_of_eight_on_the_target(crowds, seeds):
     assert len(found) == 2 + 2 * len(seeds)
 
 
+@pytest.mark.parametrize(("cpus", "cycles"), [(8, 150_000), more(8, 600_000), more(5, 150_000)])
+def test_no_sender_starves(cpus, cycles):
+    """The address bus is fair, and nobody loses each race."""
+    job = "tests.programs.am2_jobs:handled_of_each"
+    handled = run_job(describe(cpus), "verilator", function=job, arguments={"cycles": cycles})
+    assert min(handled) > 0.75 * sum(handled) / len(handled), handled
+
+
 @pytest.mark.parametrize(("knobs", "seeds"), [
     (SMALL, []), more({}, [*range(2)]), more({**SMALL, "line": 128}, [1, 2])])
 def test_a_small_clump_is_the_same_under_icarus(icarus, knobs, seeds):

@@ -46,8 +46,8 @@ class Model:
 
     def __init__(self, caches: int) -> None:
         self.caches = caches
-        self.passed = [0] * caches
-        """Phases of others since a cache has been waiting for its turn alone."""
+        self.line: list[int] = []
+        """The caches that want a phase, the one that has wanted it longest first."""
 
     def check(self, said: list[dict[str, int]], posted: list[tuple[int, int]],
               seen: list[dict[str, int]]) -> int | None:
@@ -61,10 +61,12 @@ class Model:
                 or posted and posted[other][0] and posted[other][1] // 32 == line)
                 for other in everyone)
 
-        ready = [cache for cache in everyone if said[cache]["request"] and not waits(cache)]
+        self.line += [cache for cache in everyone
+                      if said[cache]["request"] and cache not in self.line]
+        ready = [cache for cache in self.line if not waits(cache)]
         busy = any(one["busy"] for one in said)
         granted = [cache for cache in everyone if seen[cache]["grant"]]
-        assert len(granted) == (bool(ready) and not busy) and set(granted) <= set(ready)
+        assert len(granted) == (bool(ready) and not busy) and granted == ready[:len(granted)]
         heard = [cache for cache in everyone if seen[cache]["valid"]]
         assert len(heard) == (self.caches - 1 if ready else 0)
         for cache in everyone:
@@ -74,13 +76,11 @@ class Model:
             assert seen[cache]["commits"] == (cache in heard and not busy)
         for cache in heard:
             [chosen] = set(everyone) - set(heard)
-            assert chosen in ready and (not granted or granted == [chosen])
+            assert chosen == ready[0]
             assert seen[cache]["address"] == said[chosen]["address"]
             assert seen[cache]["exclusive"] == said[chosen]["exclusive"]
-        for cache in everyone:
-            self.passed[cache] = (self.passed[cache] + bool(granted)
-                                  if cache in ready and cache not in granted else 0)
-            assert self.passed[cache] < self.caches, "a turn was passed over"
+        for cache in granted:
+            self.line.remove(cache)
         return granted[0] if granted else None
 
 
