@@ -58,7 +58,7 @@ class Am2:
         self._ways = [way for way in (shared, network) if way is not None]
         self.polling = Polling(node, shared, network)
         self._events = Events(node, shared, network)
-        self._requesting = Requesting(node, self.polling.poll)
+        self._requesting = Requesting(node, self.polling)
         self._bundles: list[Bundle] = []
         self._alive: list[ControlBlock] = []
         """Endpoints of which something may be left if the program ends now."""
@@ -363,7 +363,7 @@ class Am2:
             return self._bad()
         if self._handling.busy:
             return RESOURCE
-        await self.polling.poll(bundle)
+        await self.polling.idle(bundle)
         return OK
 
     async def AM_SetEventMask(self, bundle: Bundle, mask: int) -> Status:

@@ -1,9 +1,14 @@
-"""Chooses the polls that look at the network, where both protocols are polled."""
+"""Chooses the polls that look at the network: one of several where both protocols are polled, and
+where it is the only one, looks some time apart."""
 
 from collections import deque
 
-__all__ = ["Adaptive", "Fractional", "Turns"]
+from ...layouts.trace import BEGIN, Activity
+from ..port.port import Port
 
+__all__ = ["Adaptive", "Apart", "Fractional", "Turns"]
+
+EMPTY_POLL = int(Activity.EMPTY_POLL)
 LEAST, MOST = 8, 32
 """Polls between two looks at the network, with adaptive polling."""
 HISTORY = 32
@@ -59,3 +64,29 @@ class Adaptive:
 
 Turns = Fractional | Adaptive
 """Says whose turn it is."""
+
+
+class Apart:
+    """Looks of a process at the network, where that is all it polls: while it waits, one behind a
+    look in vain begins no sooner than ``cycles`` later. Such looks take the bus from the NIC, whose
+    data the process waits for."""
+
+    __slots__ = ("_port", "_cycles", "_next")
+
+    def __init__(self, port: Port, cycles: int) -> None:
+        self._port = port
+        self._cycles = cycles
+        self._next = 0
+
+    async def pause(self) -> None:
+        """Wait until the next look may begin."""
+        port, due = self._port, self._next
+        # The port's cycle is one that has passed already.
+        if port.cycle < due and (left := due - await port.flush()) > 0:
+            mark = port.mark(EMPTY_POLL, BEGIN, 0)
+            await port.delay(left)
+            port.finish(mark, EMPTY_POLL, 0)
+
+    def told(self, found: int) -> None:
+        """A look has ended, and found so many messages."""
+        self._next = 0 if found else self._port.cycle + self._cycles

@@ -1,15 +1,13 @@
 """AM_Request: from the call to the way on which the message goes."""
 
-from collections.abc import Awaitable, Callable
-
 from ...layouts.am2 import LONG, Opcode, Status
 from ...layouts.trace import BEGIN, END, Activity
 from ..port.node import Node
 from .arguments import entry, is_data, is_message, is_word
-from .bundles import Bundle
 from .control_block import ControlBlock, Get
 from .costs import Prices
 from .packets import BULK, Packet
+from .polling import Polling
 from .translation import Translation
 
 __all__ = ["Requesting"]
@@ -19,12 +17,12 @@ WINDOW_WAIT, CHECK = int(Activity.WINDOW_WAIT), int(Activity.CHECK)
 
 
 class Requesting:
-    """Requests of the process on ``node``; ``poll`` polls a bundle."""
+    """Requests of the process on ``node``, which polls by ``polling``."""
 
-    def __init__(self, node: Node, poll: Callable[[Bundle], Awaitable[int]]) -> None:
+    def __init__(self, node: Node, polling: Polling) -> None:
         self._node = node
         self._port = node.port
-        self._poll = poll
+        self._polling = polling
         self._memory = node.memory.size
         self._most = node.description.am2.queue_packets
         self._gets = 0
@@ -65,7 +63,7 @@ class Requesting:
         packet.trace = trace = self._node.trace_number()
         port.begin(activity, trace, self._c_call[len(packet.arguments)])
         port.span(CHECK, trace, self._c_check)
-        await self._poll(endpoint.bundle)
+        await self._polling.poll(endpoint.bundle)
         status = Status.AM_ERR_NOT_SENT
         if wait and endpoint.outstanding >= self._most:
             await self._wait(endpoint, trace)
@@ -75,7 +73,7 @@ class Requesting:
             endpoint.outstanding += 1
             packet.epoch = endpoint.epoch
             status = await found.way.request(endpoint, found.route, packet,
-                                             lambda: self._poll(endpoint.bundle), wait)
+                                             lambda: self._polling.idle(endpoint.bundle), wait)
             endpoint.outstanding -= status is not Status.AM_OK
         port.mark(activity, END, trace)
         return status
@@ -86,6 +84,6 @@ class Requesting:
         port.mark(WINDOW_WAIT, BEGIN, trace)
         port.waiting_for("a reply: all requests that may be out are")
         while endpoint.outstanding >= self._most:
-            await self._poll(endpoint.bundle)
+            await self._polling.idle(endpoint.bundle)
         port.waiting_for("")
         port.mark(WINDOW_WAIT, END, trace)

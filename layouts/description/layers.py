@@ -164,6 +164,10 @@ class Am2(Section):
     poll_every: int = cost(8, unit="polls", ge=1, le=1024,
                            doc="One poll in so many takes in the network with am2.poll = "
                                "'fractional'.")
+    poll_apart: int = cost(0, unit="cycles", ge=0, le=100000,
+                           doc="With am2.protocol = 'network' a process that waits looks into NIC "
+                               "memory no sooner than so long after a look that has found "
+                               "nothing.")
     processes: str = cost("auto", unit="", pattern="^(auto|cpus|nodes|all)$",
                           doc="A benchmark's processes are the CPUs of node 0 ('cpus'), CPU 0 of "
                               "each node ('nodes'), or all CPUs of all nodes ('all'). 'auto' is "

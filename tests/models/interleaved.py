@@ -191,7 +191,7 @@ class World:
         self.size = 1 << 30
         self.description: Any = SimpleNamespace(
             am2=SimpleNamespace(protocol="shared", queue_packets=packets, queue_blocks=blocks,
-                                poll="fractional", poll_every=1),
+                                poll="fractional", poll_every=1, poll_apart=0),
             cpu=SimpleNamespace(line_bytes=64), fabric=SimpleNamespace(nodes=1),
             node=SimpleNamespace(cpus=cpus))
         self._words: dict[int, int] = {}

@@ -5,6 +5,7 @@ In the order in which to read:
 - :mod:`.between`: Latency and bandwidth between two processes, which the link carries, or the
   memory of a node
 - :mod:`.bursts`: Bursts of requests to a process that looks for them when they have been sent
+- :mod:`.logp_results`: The results of the LogP signature of Active Messages II
 - :mod:`.logp`: The LogP signature of Active Messages II: as of Active Messages, but for o_s, which
   is of bursts that the receiver takes later
 - :mod:`.incast`: Many processes send to one over Active Messages II

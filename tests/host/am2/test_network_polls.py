@@ -1,9 +1,15 @@
-"""Which polls look at the network: both kinds, by hand."""
+"""Which polls look at the network: both kinds, by hand; and how far apart looks are where it is all
+that is polled, on the functional target."""
 
 from random import Random
 
 import pytest
+from nicbed.host.am2 import Am2, EndpointName
 from nicbed.host.am2.network_polls import Adaptive, Fractional
+from nicbed.host.port.node import Node
+
+from tests.models.target import Model
+from tests.programs.am2_network import LIMIT, describe
 
 
 def turns(polls: Adaptive | Fractional, count: int, found: int = 0) -> list[tuple[int, int]]:
@@ -89,3 +95,42 @@ def test_adaptive_looks_never_sooner_than_8_nor_later_than_32(seed):
             spans.append(since)
             since, looks = 0, looks + 1
     assert 5000 / 32 - 1 <= looks <= 5000 / 8
+
+
+def looks(apart: int, protocol: str = "network") -> tuple[float, int, int]:
+    """Cycles of a poll in vain, mean of ten; those of one that 5,000 cycles of computation come
+    before; and those of a request right behind a poll in vain."""
+    async def program(node: Node) -> tuple[float, int, int]:
+        am = Am2(node)
+        await am.AM_Init()
+        _, bundle = await am.AM_AllocateBundle()
+        _, endpoint, _ = await am.AM_AllocateEndpoint(bundle)
+        await am.AM_SetTag(endpoint, 7)
+        await am.AM_Map(endpoint, 0, EndpointName(1, 0), 7)
+        flush = node.port.flush
+        await am.AM_Poll(bundle)
+        begin = await flush()
+        for _ in range(10):
+            await am.AM_Poll(bundle)
+        each = (await flush() - begin) / 10
+        await node.port.delay(5000)
+        begin = await flush()
+        await am.AM_Poll(bundle)
+        late = await flush() - begin
+        begin = await flush()
+        await am.AM_RequestM(endpoint, 0, 1, 5)
+        return each, late, await flush() - begin
+
+    description = describe(**{"am2.poll_apart": apart, "am2.protocol": protocol})
+    return Model(description).run([program, None], limit=LIMIT).results[0]
+
+
+def test_looks_of_a_process_that_waits_are_apart():
+    """But neither that of one that has done something else meanwhile, nor that of a request."""
+    at_once, later = looks(0), looks(1000)
+    assert at_once[0] < 200 and 1000 < later[0] <= 1000 + at_once[0]
+    assert later[1:] == at_once[1:] and later[1] < 200 and later[2] < 1000
+
+
+def test_polls_of_both_protocols_are_not_apart():
+    assert looks(1000, "both") == looks(0, "both")

@@ -68,6 +68,16 @@ def test_between_cpus(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert module.headline(document) and module.series(document).points
 
 
+def test_a_signature_has_what_the_trace_shows() -> None:
+    """o_r with the poll that finds the message: the estimate, o_s being with an empty one, lacks
+    that. Where every poll looks at the NIC, this is most of o_r."""
+    results = outcome("logp", *BOTH, "am2.protocol=network")["results"]
+    traced = results["traced"]
+    assert abs(traced["o_s"] - results["o_s"]) < 0.05 * results["o_s"]
+    assert traced["o_r"] > 1.1 * results["o_r"]
+    assert abs(traced["o_s"] + traced["o_r"] + traced["L"] - results["rtt"] / 2) < 1e-6
+
+
 def test_parties_are_processes() -> None:
     description = load.for_layer(load.load("default", SHARED, 2), "am2")
     incast, alltoall = (benches.get(name).module("am2").parameters(description)
