@@ -3,7 +3,7 @@ that the receiver takes later."""
 
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
 from ....layouts.description import Description
 from ...results.document import number
@@ -21,6 +21,8 @@ SENDS = 8
 class Am2Logp(AmLogp):
     """In shared memory a round trip takes as long as three sends: there are no others that only
     send, and these differ by what the receiver does meanwhile."""
+
+    Results: ClassVar[type] = Am2LogpResults
 
     async def measure(self, lab: Any, layer: str, parameters: SignatureParameters, tell: Tell
                       ) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from nicbed.layouts.am2_nic import (
     AM2_PLACE,
     QUEUES,
     SEND_SLOTS,
+    KernelCommand,
     PacketKind,
     Slot,
     Words,
@@ -254,3 +255,46 @@ def test_data_never_go_beyond_their_buffer(offset, length):
 
     found, malformed_count = run(parties(send, receive))[1]
     assert found[:8] == b"\xff" * 8 and not any(found[8:]) and malformed_count == 1
+
+
+def senseless(rng: random.Random, frames: int, opened: int) -> tuple[int, int]:
+    """A kernel command that cannot be carried out where endpoint 0 alone is open, in frame
+    ``opened`` of ``frames``, or that asks what is wanted: its word 0, and its answer."""
+    while True:
+        kind = rng.choice([*KernelCommand, 0, 7, 255])
+        number = rng.choice([0, 0, 1, 31, 32, 63, 64, 255])
+        frame = rng.choice([opened, *range(frames + 1), 7, 8, 255])
+        here = number < 32 and frame < frames
+        carried = {
+            KernelCommand.OPEN: number > 0 and frame != opened,
+            KernelCommand.STOP: number == 0, KernelCommand.OUT: number == 0}.get(kind, False)
+        if here and carried:
+            continue
+        return (kind | number << 8 | frame << 16 | rng.randrange(2) << 24,
+                0 if here and kind == KernelCommand.WANTED else 2)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_senseless_kernel_commands_are_refused(seed):
+    """Of endpoints that are not open, of frames that there are not, of no kind: the answer says so,
+    nothing is done, and messages go on."""
+    count = 6
+
+    async def body(party: Party):
+        here = party.node.number
+        rng = random.Random(seed * 2 + here)
+        driver, frame = party.way.driver, party.endpoint.parts[party.way]
+        frames = party.node.description.am2.frames
+        answers = []
+        for number in range(count):
+            await party.request(name(1 - here), number, data=data_of(number, 1500))
+            for _ in range(8):
+                word, answer = senseless(rng, frames, frame.place)
+                words = [rng.getrandbits(64) for _ in range(3)]
+                answers.append((await driver._mailbox.call(word, *words), answer))
+        await party.until(lambda: len(party.got) == 2 * count)
+        return [one.data for one in party.of(*REQUESTS)], answers
+
+    for got, answers in run(parties(body, body)):
+        assert got == [data_of(number, 1500) for number in range(count)]
+        assert all(found == expected for found, expected in answers), answers
