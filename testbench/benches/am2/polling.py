@@ -32,11 +32,11 @@ FIGURES = {"rtt": "RTT", "o_s": "o_s", "poll": "its poll", "o_r": "o_r", "g": "g
 class PollingParameters:
     """Each traffic by its own protocol alone, then by both."""
 
-    every: Sequence[int] = setting([1, 2, 4, 8, 16, 32], "k of fractional polling")
+    every: Sequence[int] = setting([1, 8, 32], "k of fractional polling")
     trips: int = setting(16, "round trips that count")
     issues: int = setting(64, "requests of a stream")
-    messages: int = setting(2048, "messages of a mix that come in shared memory, back to back")
-    shares: Sequence[int] = setting([0, 32, 64, 128],
+    messages: int = setting(1024, "messages of a mix that come in shared memory, back to back")
+    shares: Sequence[int] = setting([0, 16, 64],
                                     "messages that come by the network meanwhile")
     mixed: Sequence[int] = setting([8], "k of fractional polling of mixes")
     apart: int = setting(500, "cycles that each of the former takes, about", unit="cycles")
