@@ -36,7 +36,7 @@ class PollingParameters:
     trips: int = setting(16, "round trips that count")
     issues: int = setting(64, "requests of a stream")
     messages: int = setting(1024, "messages of a mix that come in shared memory, back to back")
-    shares: Sequence[int] = setting([0, 16, 64],
+    shares: Sequence[int] = setting([0, 32, 96, 192],
                                     "messages that come by the network meanwhile")
     mixed: Sequence[int] = setting([8], "k of fractional polling of mixes")
     apart: int = setting(500, "cycles that each of the former takes, about", unit="cycles")
