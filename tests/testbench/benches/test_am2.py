@@ -34,8 +34,10 @@ SMALL: dict[str, dict[str, Any]] = {
 }
 LOCAL = ("logp", "latency", "bandwidth", "incast", "alltoall", "send-cost")
 MODELS = frozenset({"no more than the memory carries",
-                    "4 nodes, 16 bytes: a node gets what it gets between two"})
-"""Checks that may fail here: the functional target has no bandwidth, and the runs are short."""
+                    "4 nodes, 16 bytes: a node gets what it gets between two",
+                    "of 3 senders of 16 bytes none starves"})
+"""Checks that may fail here: the functional target has no bandwidth, and the runs are short; who is
+first of three senders is chance, and two of 21 messages are a tenth of a share."""
 
 
 def outcome(name: str, *overrides: str, **changes: Any) -> dict[str, Any]:
@@ -71,7 +73,7 @@ def test_between_cpus(name: str, capsys: pytest.CaptureFixture[str]) -> None:
 def test_a_signature_has_what_the_trace_shows() -> None:
     """o_r with the poll that finds the message: the estimate, o_s being with an empty one, lacks
     that. Where every poll looks at the NIC, this is most of o_r."""
-    results = outcome("logp", *BOTH, "am2.protocol=network")["results"]
+    results = outcome("logp", *BOTH, "am2.protocol=network", issues=48, delays=["0", "2"])["results"]
     traced = results["traced"]
     assert abs(traced["o_s"] - results["o_s"]) < 0.05 * results["o_s"]
     assert traced["o_r"] > 1.1 * results["o_r"]
