@@ -73,7 +73,8 @@ def test_between_cpus(name: str, capsys: pytest.CaptureFixture[str]) -> None:
 def test_a_signature_has_what_the_trace_shows() -> None:
     """o_r with the poll that finds the message: the estimate, o_s being with an empty one, lacks
     that. Where every poll looks at the NIC, this is most of o_r."""
-    results = outcome("logp", *BOTH, "am2.protocol=network", issues=48, delays=["0", "2"])["results"]
+    found = outcome("logp", *BOTH, "am2.protocol=network", issues=48, delays=["0", "2"])
+    results = found["results"]
     traced = results["traced"]
     assert abs(traced["o_s"] - results["o_s"]) < 0.05 * results["o_s"]
     assert traced["o_r"] > 1.1 * results["o_r"]

@@ -1,5 +1,5 @@
-"""Firmware am2 under load: 15 and 31 processes to one. Without a loss nothing is sent again, however long
-the time-outs, and nobody starves, also with the smallest windows and queues."""
+"""Firmware am2 under load: 15 and 31 processes to one. Without a loss nothing is sent again,
+however long the time-outs, and nobody starves, also with the smallest windows and queues."""
 
 import pytest
 from nicbed.testbench.backends.session import run_job
