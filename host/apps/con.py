@@ -1,32 +1,44 @@
 """Connected components of a lattice with random edges.
 
-Each process searches its block, depth first. Its components then join those of other processes,
-round after round (:mod:`.components`, a variant of Shiloach's and Vishkin's algorithm), until no
-edge is left between two. At last each node gets the number of its component's first node.
+Each process searches its block, depth first, and learns to which component the other end of each
+edge that leads out of it belongs. Its components then join those of other processes, round after
+round (:mod:`.components`, a variant of Shiloach's and Vishkin's algorithm), until no edge is left
+between two. At last each node gets the number of its component's first node.
 
 Variant *comm* is a lattice in three dimensions with 25 % of its edges: near the threshold of
-percolation, so that one component grows over all processes, and all of them ask the one that has
-its root. Variant *comp* is a lattice in two dimensions with 40 %, whose components are small: the
-search is most of it. At the study's size a process has 80^3 or 800^2 nodes. How the blocks lie is
-not told; here eight processes with following numbers, those of a node, have a row of blocks, of
-which four are side by side: 8 x 2 x 2 or 8 x 4. Of comm's messages 42 % then stay on a node, of the
-study's 43 %.
+percolation, so that one component grows over all processes, and the one that has its root walks
+along its whole list of edges. Variant *comp* is a lattice in two dimensions with 40 %, whose
+components are small: the search is most of it. At the study's size a process has 80^3 or 800^2
+nodes. How the blocks lie is not told; here eight processes with following numbers, those of a node,
+have a row of blocks, of which four are side by side: 8 x 2 x 2 or 8 x 4.
 
 ``apps.con_node`` and ``apps.con_edge`` are the prices of a node and an edge in the search, and of
 an edge whenever it is looked at. The search reads and writes 16 bytes a node, its label and its
 edges, and 8 bytes an edge, the label at its other end. Those come from memory at the study's size,
-2 MB and more a process. An edge between components is 4 bytes, a word of a message.
+2 MB and more a process. An edge between components is 8 bytes, a value of two words.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from ..port.node import Node
-from ..splitc import GlobalPointer, SplitC
+from ..splitc import GlobalPointer, SplitC, SpreadArray
 from ..splitc.procedures import Procedure
-from .components import Components, Merge, Read, Total, Write, joined, played
+from .components import (
+    Chain,
+    Join,
+    Link,
+    Read,
+    Total,
+    Walk,
+    Write,
+    chains,
+    joined,
+    played,
+)
 from .computing import compute
 from .data import load, save
 from .lattice import Lattice
@@ -35,10 +47,11 @@ from .streaming import Streaming
 
 __all__ = ["PHASES", "Program", "check", "defaults", "inputs", "messages", "needed", "traffic"]
 
-PHASES = [computation("search"), communication("ends"), computation("edges"),
-          communication("jump"), communication("merge"), communication("barrier"),
-          computation("labels")]
+PHASES = [computation("search"), communication("ends"), communication("lists"),
+          computation("edges"), communication("jump"), communication("join"),
+          communication("barrier"), computation("labels")]
 WORD = 4
+EDGE = 8
 NODE_BYTES = 16
 EDGE_BYTES = 8
 AT_ONCE = 1024
@@ -54,8 +67,10 @@ def defaults(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def needed(parameters: Mapping[str, Any], procs: int) -> int:
-    """Bytes of memory that a process takes: the labels of its nodes, and those that it reads."""
-    return int(WORD * (parameters["side"] ** VARIANTS[parameters["variant"]][0] + AT_ONCE))
+    """Bytes of memory that a process takes: the labels of its nodes, the edges that lead out of its
+    block, 2 * axes faces at most, and the labels that it reads."""
+    axes, side = VARIANTS[parameters["variant"]][0], parameters["side"]
+    return int(WORD * (side ** axes + AT_ONCE) + EDGE * 2 * axes * side ** (axes - 1))
 
 
 def inputs(parameters: Mapping[str, Any], procs: int) -> Lattice:
@@ -71,7 +86,7 @@ class Program:
         self.procedures: list[Procedure] = [self._take]
         self._node = node
         self._lattice = given
-        self._components = Components()
+        self._told: list[tuple[int, int, int]] = []
         self._fetched = 0
 
     async def run(self, sc: SplitC, phases: Phases) -> Any:
@@ -79,31 +94,41 @@ class Program:
         node, lattice, me = self._node, self._lattice, sc.MYPROC
         count = lattice.count
         labels = await sc.all_spread_malloc(sc.PROCS, WORD * count)
+        edges = await sc.all_spread_malloc(sc.PROCS, EDGE * lattice.most)
         here = labels.at(me)
         self._fetched = node.allocate(WORD * AT_ONCE)
         over = Streaming(node)
         await sc.barrier()
         with phases("search"):
             await compute(sc, "con_node", count, over, NODE_BYTES)
-            edges = len(lattice.inner[me][0]) + len(lattice.outer[me][0])
-            await compute(sc, "con_edge", edges, over, EDGE_BYTES)
+            inner, outer = len(lattice.inner[me][0]), len(lattice.outer[me][0])
+            await compute(sc, "con_edge", inner + outer, over, EDGE_BYTES)
         found = lattice.searched(me)
         save(node, here, np.array(found, np.uint32))
-        self._components = mine = Components.of(lattice, me, found)
+        lists, behind = chains(lattice, me, found)
+        save(node, edges.at(me), np.array([(0, edge) for edge in behind], np.uint32))
         with phases("barrier"):
             await sc.barrier()
-        steps, answer = joined(mine), None
+        with phases("ends"):
+            for number, end in enumerate(lattice.outer[me][1].tolist()):
+                await sc.get(edges.at(me) + EDGE * number, _label(labels, count, end))
+            await sc.sync()
+        with phases("barrier"):
+            await sc.barrier()
+        steps, answer = joined(lists), None
         while True:
             try:
                 step = steps.send(answer)
             except StopIteration:
                 break
             answer = None
-            if isinstance(step, Read):
+            if isinstance(step, Walk):
+                with phases("lists"):
+                    answer = [await self._walk(sc, edges, chain) for chain in step.lists]
+            elif isinstance(step, Read):
                 with phases("jump" if step.jump else "ends"):
-                    answer = await self._read(sc, [
-                        GlobalPointer(owner, labels.at(owner) + WORD * at, "I")
-                        for owner, at in (divmod(end, count) for end in step.nodes)])
+                    answer = await self._read(sc, [_label(labels, count, end)
+                                                   for end in step.nodes])
                 with phases("barrier"):
                     await sc.barrier()
                 if not step.jump:
@@ -116,9 +141,15 @@ class Program:
                 with phases("jump"):
                     for root, parent in step.parents.items():
                         await sc.put(GlobalPointer(me, here + WORD * (root % count), "I"), parent)
+            elif isinstance(step, Link):
+                with phases("lists"):
+                    for edge, then in step.behind.items():
+                        place = self._edge(edges, edge)
+                        await sc.put(GlobalPointer(place.process, place.address + WORD, "I"), then)
+                    await sc.sync()
             else:
-                with phases("merge"):
-                    await self._merge(sc, step)
+                with phases("join"):
+                    answer = await self._join(sc, step)
         with phases("labels"):
             await compute(sc, "con_node", count, over, NODE_BYTES)
         own = load(node, here, count).astype(np.int64)
@@ -126,6 +157,22 @@ class Program:
         with phases("barrier"):
             await sc.barrier()
         return load(node, here, count)
+
+    def _edge(self, edges: SpreadArray, number: int) -> GlobalPointer:
+        """Where edge ``number`` is: its other end, and the edge behind it."""
+        owner, at = divmod(number, self._lattice.most)
+        return GlobalPointer(owner, edges.at(owner) + EDGE * at, "Q")
+
+    async def _walk(self, sc: SplitC, edges: SpreadArray, chain: Chain
+                    ) -> list[tuple[int, int, int]]:
+        """The edges of a list. Each tells where the next one is, so nothing is read ahead."""
+        edge, found = chain.head, []
+        while True:
+            behind, end = divmod(int(await sc.read(self._edge(edges, edge))), 1 << 32)
+            found.append((edge, end, behind))
+            if edge == chain.tail:
+                return found
+            edge = behind
 
     async def _read(self, sc: SplitC, pointers: Sequence[GlobalPointer]) -> list[int]:
         """The words at ``pointers``."""
@@ -138,15 +185,23 @@ class Program:
             words += load(self._node, self._fetched, len(part)).tolist()
         return words
 
-    async def _merge(self, sc: SplitC, step: Merge) -> None:
-        """Move edges to the processes that have their new roots."""
-        for root, *ends in step.moves:
-            await sc.store_by(root // self._lattice.count, self._take, root, *ends)
+    async def _join(self, sc: SplitC, step: Join) -> list[tuple[int, int, int]]:
+        """Tell lists to the processes that have their new roots; those that were told here."""
+        for root, head, tail in step.lists:
+            await sc.store_by(root // self._lattice.count, self._take, root, head, tail)
         await sc.all_store_sync()
+        told, self._told = sorted(self._told), []
+        return told
 
-    def _take(self, sc: SplitC, source: int, root: int, *ends: int) -> None:
-        """The procedure by which edges are stored."""
-        self._components.take(root, *ends)
+    def _take(self, sc: SplitC, source: int, root: int, head: int, tail: int) -> None:
+        """The procedure by which lists are told."""
+        self._told.append((root, head, tail))
+
+
+def _label(labels: SpreadArray, count: int, node: int) -> GlobalPointer:
+    """Where the label of ``node`` is."""
+    owner, at = divmod(node, count)
+    return GlobalPointer(owner, labels.at(owner) + WORD * at, "I")
 
 
 def check(results: Sequence[Any], given: Lattice, parameters: Mapping[str, Any]
@@ -162,13 +217,13 @@ def check(results: Sequence[Any], given: Lattice, parameters: Mapping[str, Any]
 
 
 def traffic(given: Lattice, parameters: Mapping[str, Any], procs: int) -> list[dict[int, int]]:
-    """Reads and moved edges of each process to each other one, in messages."""
-    reads, moves = played(given)
-    return [dict(one + two) for one, two in zip(reads, moves, strict=True)]
+    """Requests of each process to each other one."""
+    sent = played(given).values()
+    return [dict(sum(kinds, Counter())) for kinds in zip(*sent, strict=True)]
 
 
 def messages(given: Lattice, parameters: Mapping[str, Any], procs: int) -> list[dict[str, int]]:
     """Messages of each process by kind, besides those of collective calls."""
-    reads, moves = played(given)
-    return [{kind: count for kind, count in (("get", one.total()), ("store", two.total())) if count}
-            for one, two in zip(reads, moves, strict=True)]
+    sent = played(given)
+    return [{kind: count for kind, each in sent.items() if (count := each[process].total())}
+            for process in range(procs)]

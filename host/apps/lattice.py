@@ -23,6 +23,8 @@ class Lattice:
     outer
         Edges of each process that lead out of its block: its own nodes' numbers, and those of the
         nodes at the other end. Each is in two processes' lists.
+    most
+        Outer edges of the process that has most, at least one.
     """
 
     def __init__(self, side: int, axes: int, percent: int, procs: int, mapping: str, seed: int
@@ -54,6 +56,7 @@ class Lattice:
         none = np.zeros(0, np.int64)
         self.outer = [(np.concatenate([none, *(one for one, _ in pairs)]),
                        np.concatenate([none, *(two for _, two in pairs)])) for pairs in out]
+        self.most = max(1, *(len(one) for one, _ in self.outer))
 
     def searched(self, process: int) -> list[int]:
         """The component of each node in the block of ``process``, by a depth-first search: the

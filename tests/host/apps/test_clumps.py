@@ -182,6 +182,16 @@ def test_the_study_s_share_of_messages_on_a_node_in_con():
     assert 100 * within / (off + within) == pytest.approx(42.7, abs=3)
 
 
+def test_in_con_edges_stay_and_whoever_has_the_root_walks_along_them():
+    """Of an edge that leads out of a block the other end is fetched when the search ends, and its
+    component before and after the hooks of a round; of one elsewhere its place is read, too."""
+    lattice = con.inputs(con.defaults({"side": 12}), 8)
+    sent = con.messages(lattice, {}, 8)
+    for mine, (edges, _) in zip(sent, lattice.outer, strict=True):
+        assert mine["get"] >= 3 * len(edges)
+    assert sum(mine.get("read", 0) for mine in sent) > 8
+
+
 # Blocks
 
 
