@@ -6,7 +6,9 @@ the ``procedures`` that others may run there; its ``run(sc, phases)`` returns th
 the answer. ``PHASES`` lists its phases, ``defaults`` completes its parameters, ``needed`` is the
 memory that they take, ``inputs`` makes its data, ``check`` compares the answer with numpy's or a
 serial run's, and ``messages`` says which messages it takes; ``traffic``, where it is there, says
-where they go, and ``turns`` how many phases a process has. numpy computes; what the computation
+where they go, and ``turns`` how many phases a process has. Where there are layouts for it, ``work``
+tells how many data it computes with, of which parameters ``SIZES`` decide, and ``BY_DATA`` whether
+its messages depend on the data. numpy computes; what the computation
 takes is charged, by the number of data (knobs ``apps.*``).
 
 In the order in which to read:

@@ -45,11 +45,14 @@ from .lattice import Lattice
 from .phases import Phases, communication, computation
 from .streaming import Streaming
 
-__all__ = ["PHASES", "Program", "check", "defaults", "inputs", "messages", "needed", "traffic"]
+__all__ = ["PHASES", "Program", "check", "defaults", "inputs", "messages", "needed", "traffic",
+           "work"]
 
 PHASES = [computation("search"), communication("ends"), communication("lists"),
           computation("edges"), communication("jump"), communication("join"),
           communication("barrier"), computation("labels")]
+SIZES = ("side",)
+BY_DATA = True
 WORD = 4
 EDGE = 8
 NODE_BYTES = 16
@@ -64,6 +67,11 @@ def defaults(given: Mapping[str, Any]) -> dict[str, Any]:
     """The parameters, with what is not ``given`` at its default."""
     variant = given.get("variant", "comm")
     return {"variant": variant, "side": VARIANTS[variant][3], "seed": 1, **given}
+
+
+def work(parameters: Mapping[str, Any]) -> int:
+    """Nodes of a process."""
+    return int(parameters["side"] ** VARIANTS[parameters["variant"]][0])
 
 
 def needed(parameters: Mapping[str, Any], procs: int) -> int:

@@ -28,10 +28,12 @@ from .data import load, save
 from .phases import Phases, communication, computation
 
 __all__ = ["PHASES", "Program", "check", "defaults", "inputs", "messages", "needed", "traffic",
-           "turns"]
+           "turns", "work"]
 
 PHASES = [communication("fetch H"), computation("update E"), communication("fetch E"),
           computation("update H"), communication("barrier")]
+SIZES = ("vertices", "steps")
+BY_DATA = True
 E, H = 0, 1
 DOUBLE = 8
 
@@ -50,6 +52,11 @@ def defaults(given: Mapping[str, Any]) -> dict[str, Any]:
     """The parameters, with what is not ``given`` at its default."""
     return {"vertices": 20, "degree": 20, "remote": 40, "steps": 1, "mapping": "naive", "seed": 1,
             **given}
+
+
+def work(parameters: Mapping[str, Any]) -> int:
+    """Edges of a process, in all steps."""
+    return int(parameters["vertices"] * parameters["degree"] * parameters["steps"])
 
 
 def _kinds(vertices: int) -> tuple[int, int]:

@@ -25,10 +25,12 @@ from .phases import Phases, communication, computation
 from .streaming import Streaming
 
 __all__ = ["PHASES", "Program", "check", "defaults", "inputs", "messages", "needed", "traffic",
-           "turns"]
+           "turns", "work"]
 
 PHASES = [computation("axes 2, 3"), communication("transpose"), computation("axis 1"),
           communication("transpose back"), communication("barrier")]
+SIZES = ("points",)
+BY_DATA = False
 POINT = 16
 BLOCK = 4096
 """Most bytes of a message."""
@@ -40,6 +42,11 @@ rounding errors of 2^-53 add up differently over the 3 log2(n) stages."""
 def defaults(given: Mapping[str, Any]) -> dict[str, Any]:
     """The parameters, with what is not ``given`` at its default."""
     return {"points": 32, "seed": 1, **given}
+
+
+def work(parameters: Mapping[str, Any]) -> int:
+    """Points of the cube."""
+    return int(parameters["points"]) ** 3
 
 
 def planes(points: int, procs: int, process: int) -> range:

@@ -45,10 +45,11 @@ async def run(lab: Any, name: str, parameters: Mapping[str, Any], layer: str | N
     return plain({**outcome, "checks": [*outcome["checks"], *lab.account.checks()]})
 
 
-async def run_sizes(lab: Any, name: str, several: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Run program ``name`` with each of ``several`` parameters, one after the other. The results
-    have a list of each run's; all checks are there."""
-    found = [await run(lab, name, one) for one in several]
+async def run_sizes(lab: Any, name: str, several: Sequence[Mapping[str, Any]],
+                    layer: str | None = None) -> dict[str, Any]:
+    """Run program ``name`` with each of ``several`` parameters, one after the other, over ``layer``
+    (default: its own). The results have a list of each run's; all checks are there."""
+    found = [await run(lab, name, one, layer) for one in several]
     return {"results": {"runs": [{"parameters": dict(one), **outcome["results"]}
                                  for one, outcome in zip(several, found, strict=True)]},
             "points": {},
@@ -108,8 +109,8 @@ def _by_process(run: Any, where: Sequence[tuple[int, int]]) -> tuple[list[Told],
     results = [Told(*one) for one in found]
     if all(place == (number, 0) for place, number in numbers.items()):
         return results, run.marks
-    marks = (mark._replace(node=numbers[mark.node, mark.cpu], cpu=0) for mark in run.marks
-             if (mark.node, mark.cpu) in numbers)
+    marks = (Mark(ticks, numbers[node, cpu], 0, *rest) for ticks, node, cpu, *rest in run.marks
+             if (node, cpu) in numbers)
     return results, marks
 
 

@@ -5,6 +5,8 @@ In the order in which to read:
 - :mod:`.quantities`: The quantities of which studies publish figures, and the benchmark that gives
   each
 - :mod:`.programs`: Programs over Split-C, and sorts of fewer keys in place of long ones
+- :mod:`.sized`: Programs of the study of clumps at sizes that run, and what they take at the
+  study's size
 - :mod:`.measured`: Benchmarks' outcomes, kept in the cache by their content
 - :mod:`.field_quantities`: Quantities of a study's own: a benchmark, and a field of its results
 - :mod:`.studies`: The tables of published studies, from files
@@ -19,6 +21,6 @@ In the order in which to read:
 - :mod:`.sharpness`: Measures how sharply figures fix parameters: the singular values of the scaled
   Jacobian
 - :mod:`.writing`: Writes fitted values into a description's file
-- :mod:`.curves`, :mod:`.plots`: Plots of published tables
+- :mod:`.curves`, :mod:`.layouts_drawn`, :mod:`.plots`: Plots of published tables
 - :mod:`.page`: docs/explanation/reproduction.md
 """

@@ -1,4 +1,5 @@
-"""Quantities of a study's own: a benchmark, and a field of its results."""
+"""Quantities of a study's own: a benchmark, and a field of its results; or a program, in a layout,
+at sizes that run."""
 
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
@@ -7,15 +8,19 @@ from typing import Any
 
 from ...layouts.description import Description
 from ...layouts.description import knobs as every_knob
+from ..apps import get as get_app
+from ..apps.layout import LAYER, layout_of
 from ..benches import BENCHES, get
 from ..defaults import LAYER as DEFAULT_LAYER
 from ..errors import UserError, nearest
 from .quantities import QUANTITIES, Quantity
+from .sized import COUNTS, TIME, Sized
 
 __all__ = ["own_quantities"]
 
 UNITS = ("µs", "s", "MB/s", "B", "cycles", "")
 _KEYS = {"bench", "field", "unit", "layer", "parameters", "knobs", "title"}
+_APP_KEYS = {"app", "layout", "runs", "full", "field", "knobs", "title"}
 
 
 def own_quantities(found: Any, where: str, folder: Path | None) -> dict[str, Quantity]:
@@ -37,6 +42,8 @@ def _quantity(name: str, row: Any, where: str, folder: Path | None) -> Quantity:
         raise UserError(f"{where}: nicbed has a quantity of this name")
     if not isinstance(row, Mapping):
         raise UserError(f'{where}: must be a table, {{ bench = "logp", field = "o_s" }}')
+    if "app" in row:
+        return _program(name, row, where)
     for key in row:
         if key not in _KEYS:
             raise UserError(f"{where}: {key} is none of {', '.join(sorted(_KEYS))}"
@@ -67,6 +74,40 @@ def _quantity(name: str, row: Any, where: str, folder: Path | None) -> Quantity:
         _among(path[:1], fields, f"{where}: {bench}", "field")
     return Quantity(name, unit, row.get("title", name), bench, _Field(tuple(path), where),
                     dict(parameters), layer=layer, knobs=dict(knobs))
+
+
+def _program(name: str, row: Mapping[str, Any], where: str) -> Quantity:
+    """A quantity of a program: run with each of ``runs`` parameters, and counted with those of
+    ``full``."""
+    _among(row, sorted(_APP_KEYS), f"{where}: a program's quantity", "key")
+    for key in ("app", "layout", "field", "title"):
+        if not isinstance(row.get(key, "" if key in ("field", "title") else None), str):
+            raise UserError(f"{where}: {key}: must be a text")
+    field = row.get("field", TIME)
+    _among([field], [TIME, *COUNTS], f"{where}: a program", "field")
+    try:
+        app = get_app(row["app"])
+        layout_of(row["layout"])
+        app.over(LAYER, row["layout"])
+        runs, full = row.get("runs", []), row.get("full")
+        if not isinstance(runs, list) or not isinstance(full, Mapping):
+            raise UserError("runs must be a list of tables, and full a table")
+        for one in [*runs, full]:
+            _among(one, [*app.options], app.name, "parameter")
+            for key, value in one.items():
+                app.options[key].check(key, value)
+    except UserError as error:
+        raise UserError(f"{where}: {error}") from None
+    if field == TIME and not runs:
+        raise UserError(f"{where}: runs: must have one at least, for the time")
+    knobs = row.get("knobs", {})
+    if not isinstance(knobs, Mapping):
+        raise UserError(f"{where}: knobs: must be a table")
+    _among(knobs, [knob.name for knob in every_knob()], f"{where}: a description", "knob")
+    unit = {TIME: "s", "local": "%"}.get(field, "messages")
+    return Quantity(name, unit, row.get("title", name), app.name, Sized(app.name, field),
+                    {"runs": runs, "full": dict(full)}, layer=LAYER, knobs=dict(knobs),
+                    layout=row["layout"])
 
 
 def _among(names: Iterable[str], there: Sequence[str], where: str, what: str) -> None:

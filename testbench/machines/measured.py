@@ -15,6 +15,7 @@ from ...layouts.description import Description
 from ...layouts.doors import Named
 from .. import apps
 from ..apps import APPS
+from ..apps.layout import layout_of
 from ..benches import get
 from ..defaults import LAYER as DEFAULT_LAYER
 from ..descriptions import load
@@ -26,6 +27,7 @@ from ..why.round_trip import RoundTrip
 from ..why.round_trip import in_simulator as round_trip
 from .programs import alone
 from .quantities import QUANTITIES, Quantity
+from .sized import counted
 
 __all__ = ["ROUND_TRIP", "Job", "in_simulator", "job_for", "measure", "trip_job"]
 
@@ -54,8 +56,11 @@ class Job:
         if self.bench == ROUND_TRIP:
             return {}
         if self.bench in APPS:
-            return {"runs": [apps.parameters(APPS[self.bench], one, self.description)
-                             for one in json.loads(self.changes)["runs"]]}
+            app, changes = APPS[self.bench], json.loads(self.changes)
+            found = {"runs": [apps.parameters(app, one, self.description, self.layer)
+                              for one in changes["runs"]]}
+            return {**found, "full": app.module.defaults(changes["full"])
+                    } if "full" in changes else found
         module = get(self.bench).module(self.layer)
         return {**module.parameters(self.description), **json.loads(self.changes)}
 
@@ -76,11 +81,28 @@ def job_for(description: Description, wanted: Quantity, *, lean: bool = False) -
     nodes = max(description.fabric.nodes, least)
     if wanted.bench in APPS:
         description = alone(description, wanted.bench)
+    if wanted.layout:
+        return Job(_laid(description, wanted), wanted.bench,
+                   json.dumps(plain(parameters), sort_keys=True), wanted.layer)
     fabric = {"nodes": nodes, **wanted.fabric}
     sized = description.with_({**{f"fabric.{key}": value for key, value in fabric.items()},
                                **wanted.knobs})
     return Job(load.for_layer(sized, wanted.layer),
                wanted.bench, json.dumps(plain(parameters), sort_keys=True), wanted.layer)
+
+
+def _laid(description: Description, wanted: Quantity) -> Description:
+    """``description`` in the quantity's layout, with room for its largest run."""
+    layout = layout_of(wanted.layout)
+    description = description.with_(dict(wanted.knobs))
+    description = load.load(description, changes=layout.changes(description, wanted.knobs,
+                                                                wanted.layer))
+    layout.check(description, wanted.layer)
+    description = load.for_layer(description, wanted.layer)
+    for one in wanted.parameters["runs"]:
+        description = apps.fitted(APPS[wanted.bench], one, description, wanted.knobs,
+                                  wanted.layer)
+    return description
 
 
 def trip_job(description: Description) -> Job:
@@ -99,7 +121,11 @@ def measure(jobs: Sequence[Job], tell: Tell = lambda *_: None) -> list[dict[str,
     """
     groups: dict[tuple[str, ...], list[Job]] = {}
     for job in dict.fromkeys(jobs):
-        if find(KIND, job.parts()) is None:
+        if find(KIND, job.parts()) is not None:
+            continue
+        if job.bench in APPS and not job.parameters["runs"]:
+            entry(KIND, job.parts(), _saving(_counted(job)))
+        else:
             groups.setdefault(same_simulator(job.description), []).append(job)
     for group in groups.values():
         for job, outcome in zip(group, _run(group, tell), strict=True):
@@ -118,6 +144,12 @@ def _saving(outcome: Mapping[str, Any]) -> Callable[[Path], None]:
         kept = {name: outcome[name] for name in ("results", "points", "checks")}
         (place / "outcome.json").write_text(text(plain(kept)), encoding="utf-8")
     return save
+
+
+def _counted(job: Job) -> dict[str, Any]:
+    """The outcome of a program that only has to be counted."""
+    found = counted(job.bench, job.parameters["full"], job.description, job.layer)
+    return {"results": {"runs": [], "counted": found}, "points": {}, "checks": []}
 
 
 def _run(jobs: Sequence[Job], tell: Tell) -> list[dict[str, Any]]:
@@ -154,10 +186,33 @@ async def in_simulator(lab: Any, jobs: Sequence[tuple[dict[str, Any], str, str, 
                              work=one["work"])
             found.append({"results": trip.plain(), "points": {}, "checks": []})
         elif bench in APPS:
-            found.append(await run_sizes(settled, bench, parameters["runs"]))
+            several = parameters["runs"]
+            if "full" not in parameters:
+                found.append(await run_sizes(settled, bench, several))
+                continue
+            settled.progress = _telling(lab, bench, parameters, index, len(jobs))
+            outcome = await run_sizes(settled, bench, several, layer)
+            outcome["results"]["counted"] = counted(bench, parameters["full"],
+                                                    settled.description, layer)
+            found.append(outcome)
         else:
             found.append(await run(settled, bench, layer, parameters))
     return found
+
+
+def _telling(lab: Any, bench: str, parameters: Mapping[str, Any], index: int, jobs: int) -> Tell:
+    """Tells of the runs of a program at several sizes."""
+    sizes = iter(parameters["runs"])
+    said = ""
+
+    def tell(what: str, done: int, total: int) -> None:
+        nonlocal said
+        if what == bench:
+            one = next(sizes)
+            said = ", ".join(f"{name} {one[name]}" for name in APPS[bench].module.SIZES)
+        lab.progress(f"{bench} of {said}{what.removeprefix(bench)}", index, jobs)
+
+    return tell
 
 
 class _Settled:

@@ -99,8 +99,12 @@ def cells(row: Row) -> tuple[str, ...]:
         ours, off = (f"not yet: needs {figure.needs}", "–") if figure.needs else ("not visible",
                                                                                  "–")
     else:
-        ours, off = f"{row.ours:.4g}", f"{100 * (error(figure, row.ours) or 0):+.1f} %"
+        ours, off = _short(row.ours), f"{100 * (error(figure, row.ours) or 0):+.1f} %"
     return (figure.machine, figure.title, figure.unit, figure.published, ours, off, figure.use)
+
+
+def _short(value: float) -> str:
+    return f"{value:,.0f}" if value >= 10000 else f"{value:.4g}"
 
 
 def differences(found: Measured) -> list[tuple[str, ...]]:
@@ -112,5 +116,5 @@ def differences(found: Measured) -> list[tuple[str, ...]]:
 def predictions(found: Measured) -> list[tuple[str, ...]]:
     """The rows of what a table predicts."""
     return [(one.machine, one.quantity.title, one.quantity.unit,
-             "not visible" if one.ours is None else f"{one.ours:.4g}")
+             "not visible" if one.ours is None else _short(one.ours))
             for one in found.predictions]

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from . import curves
+from . import curves, layouts_drawn
 from .reproduction import Measured, Row, rows_of
 from .studies import Study
 
@@ -130,7 +130,8 @@ def _communication(results: Mapping[str, Any]) -> float:
 DRAWINGS: Mapping[str, Callable[[Measured, Any], None]] = {
     "signatures": curves.signatures, "bars": bars, "pairs": pairs, "polls": curves.polls,
     "bandwidth": curves.bandwidth, "bulk": curves.bulk, "over-size": curves.over_size,
-    "processor": curves.processor, "programs": programs}
+    "processor": curves.processor, "programs": programs,
+    "applications": layouts_drawn.applications, "traffic": layouts_drawn.traffic}
 """The plots that a study's table may ask for."""
 
 

@@ -53,6 +53,8 @@ class Quantity:
     """Knobs of the fabric that it is measured on, in place of the description's."""
     knobs: Mapping[str, Any] = field(default_factory=dict)
     """Other knobs in place of the description's, by their full names."""
+    layout: str = ""
+    """Of a program: the layout in which it runs (testbench.apps.layout)."""
 
     def value(self, results: Mapping[str, Any], description: Description) -> float | None:
         """The quantity in its unit, from the results of a run on ``description``."""

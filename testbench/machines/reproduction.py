@@ -14,6 +14,7 @@ from ..descriptions import load
 from .measured import ROUND_TRIP, Job, Tell, job_for, measure, trip_job
 from .programs import shares
 from .quantities import Quantity
+from .sized import said
 from .studies import Figure, Study, Table
 from .time_spent import Spent, spent
 
@@ -119,6 +120,9 @@ def _bounds(machine: str, run: str, outcome: Mapping[str, Any]) -> list[str]:
     if run == ROUND_TRIP:
         return []
     if "runs" in outcome["results"]:
+        if "counted" in outcome["results"]:
+            return [f"{machine}, {run}: {said(outcome['program'], outcome['results'])}"
+                    ] if outcome["results"]["runs"] else []
         return [f"{machine}, {run}: {shares(outcome['results'])}"]
     bench, layer, *_ = [*run.split(", ", 2), DEFAULT_LAYER]
     results = get(bench).module(layer).bench.results(outcome)
@@ -167,7 +171,8 @@ def measured(table: Table, tell: Tell = lambda *_: None) -> Measured:
             if one is not None:
                 ours[machine, one.name] = one.value(outcome["results"], job.description)
             outcomes[machine, ROUND_TRIP if one is None else _run_of(one, job)] = {
-                **outcome, "clock_mhz": float(job.description.nic.clock_mhz)}
+                **outcome, "clock_mhz": float(job.description.nic.clock_mhz),
+                **({"program": job.bench} if job.bench in APPS else {})}
     rows = tuple(Row(one, ours.get((one.machine, one.name))) for one in table.figures)
     return Measured(table, rows, _differences(table, rows), outcomes,
                     tuple(Prediction(machine, table.quantity(name), ours[machine, name])

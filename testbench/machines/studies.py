@@ -27,6 +27,16 @@ at this path::
     knobs = { "cpu.call" = 8 }        # in place of the description's
     title = "o_s of a call"           # the name, if it is left out
 
+Or a program in a layout (``nicbed app --layout``), over Active Messages II, at sizes that run; see
+:mod:`.sized`::
+
+    [quantities."FFT, NOW-8"]
+    app = "fft"
+    layout = "now-8"
+    runs = [{ points = 32 }, { points = 64 }]
+    full = { points = 256 }           # the study's, of which the messages are counted
+    field = "time"                    # in s, which is the default; or a count: off, within, local
+
 A study of one's own is a file anywhere. Machines whose names are paths are relative to its folder.
 
 ``use`` is "test" unless it says "fit" (a description may be fitted to the figure) or "dependent"
@@ -84,7 +94,9 @@ class Figure:
     @property
     def published(self) -> str:
         """The published figure as text."""
-        return f"{self.low:g}" if self.low == self.high else f"{self.low:g} to {self.high:g}"
+        low, high = (f"{one:,.0f}" if one >= 10000 else f"{one:g}"
+                     for one in (self.low, self.high))
+        return low if low == high else f"{low} to {high}"
 
 
 @dataclass(frozen=True)

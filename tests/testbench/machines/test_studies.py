@@ -11,7 +11,6 @@ from nicbed.testbench.machines.calibration import plan
 from nicbed.testbench.machines.measured import job_for
 from nicbed.testbench.machines.page import cells
 from nicbed.testbench.machines.plots import DRAWINGS
-from nicbed.testbench.machines.quantities import QUANTITIES
 from nicbed.testbench.machines.reproduction import Row, error, measured, summary
 from nicbed.testbench.machines.studies import Figure, read
 
@@ -30,7 +29,7 @@ def test_every_figure_names_a_machine_and_a_quantity():
             assert table.machines and set(table.plots) <= set(DRAWINGS)
             for machine, name in table.predictions:
                 assert table.figure(machine, name) is None
-                job_for(load.load(machine), QUANTITIES[name])
+                job_for(load.load(machine), table.quantity(name))
             for one in table.figures:
                 assert 0 < one.low <= one.high and one.unit
                 if not one.needs:
