@@ -5,6 +5,7 @@ In the order in which to read:
 - :mod:`.layout`: Layouts: the nodes, CPUs and NICs on which the study of clumps ran its programs
 - :mod:`.measurement`: Runs a program over Split-C, compares its answer, and splits its time into
   phases
+- :mod:`.counting`: Counts what a program with layouts does, without running it
 - :mod:`.report`: Tables and plot of such a run
 - :mod:`.needs`: Finds what a program's data need of the target: host memory, and entries of the
   translation table

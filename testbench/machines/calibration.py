@@ -325,11 +325,10 @@ def _number(value: Any, where: str) -> Fraction:
 def _targets(table: Any, where: str) -> tuple[Target, ...]:
     if isinstance(table, list):
         figures = [(text, reference(str(text), where)) for text in table]
-        for text, figure in figures:
+        for text, (_, figure) in figures:
             if figure.needs:
                 raise UserError(f"{where}: {text}: cannot be measured yet: needs {figure.needs}")
-        return tuple(Target(quantity(figure.name, where), figure.middle, str(text))
-                     for text, figure in figures)
+        return tuple(Target(wanted, figure.middle, str(text)) for text, (wanted, figure) in figures)
     if not isinstance(table, Mapping):
         raise UserError(f"{where}: figures must be a table of quantities, or a list of published "
                         "figures")

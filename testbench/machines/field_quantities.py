@@ -9,12 +9,13 @@ from typing import Any
 from ...layouts.description import Description
 from ...layouts.description import knobs as every_knob
 from ..apps import get as get_app
+from ..apps.counting import COUNTS
 from ..apps.layout import LAYER, layout_of
 from ..benches import BENCHES, get
 from ..defaults import LAYER as DEFAULT_LAYER
 from ..errors import UserError, nearest
 from .quantities import QUANTITIES, Quantity
-from .sized import COUNTS, TIME, Sized
+from .sized import TIME, Sized
 
 __all__ = ["own_quantities"]
 

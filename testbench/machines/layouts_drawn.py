@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from ...host.apps.blocks import MAPPINGS
 from .reproduction import Measured, Row
 from .sized import phases
 
@@ -85,11 +86,12 @@ def traffic(found: Measured, figure: Any) -> None:
 
 
 def _program(row: Row) -> str:
-    """A figure's name is PROGRAM, LAYOUT: EM3D naive and EM3D are one program."""
-    return row.figure.name.partition(",")[0].partition(" ")[0]
+    """A figure's name is PROGRAM, LAYOUT; a mapping behind the program is a part of the layout."""
+    program, _, mapping = row.figure.name.partition(",")[0].rpartition(" ")
+    return program if mapping in MAPPINGS else f"{program} {mapping}".strip()
 
 
 def _layout(row: Row) -> str:
     program, _, layout = row.figure.name.partition(", ")
-    mapping = program.partition(" ")[2]
+    mapping = program.removeprefix(_program(row)).strip()
     return f"{layout}\n{mapping}" if mapping else layout

@@ -15,6 +15,7 @@ from ...layouts.description import Description
 from ...layouts.doors import Named
 from .. import apps
 from ..apps import APPS
+from ..apps.counting import counted
 from ..apps.layout import layout_of
 from ..benches import get
 from ..defaults import LAYER as DEFAULT_LAYER
@@ -27,7 +28,6 @@ from ..why.round_trip import RoundTrip
 from ..why.round_trip import in_simulator as round_trip
 from .programs import alone
 from .quantities import QUANTITIES, Quantity
-from .sized import counted
 
 __all__ = ["ROUND_TRIP", "Job", "in_simulator", "job_for", "measure", "trip_job"]
 

@@ -5,8 +5,7 @@ grows in proportion to something that can be counted at any size without running
 with the data, communication with the messages. So two runs, or one and nothing at size 0, are a
 line for each phase, and all phases together the time at the study's size.
 
-Messages are counted at the study's size itself. A request and its reply are two, as the study
-counts them (decision 180).
+Messages are counted at the study's size itself (testbench.apps.counting).
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,16 +13,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from ...layouts.description import Description
-from ...layouts.doors import LAYERS
 from .. import apps
 
-__all__ = ["COUNTS", "TIME", "Sized", "at_full_size", "counted", "phases", "said"]
+__all__ = ["TIME", "Sized", "at_full_size", "phases", "said"]
 
 TIME = "time"
-COUNTS = ("off", "within", "local", "blocks off", "blocks within")
-"""Fields beside the time: messages of a process, in the mean, that leave its node and that stay
-within, replies included; the percentage that stays; and the requests alone."""
 WITH_MESSAGES = {"con": ("edges",)}
 """Computation that grows with the messages, by program: looks at edges between components."""
 
@@ -41,25 +35,6 @@ class Sized:
         if self.field == TIME:
             return at_full_size(self.program, results)
         return Fraction(str(results["counted"][self.field]))
-
-
-def counted(program: str, parameters: Mapping[str, Any], description: Description, layer: str
-            ) -> dict[str, Any]:
-    """Counts what ``program`` does with complete ``parameters`` over ``layer``: data in ``work``,
-    COUNTS, ``messages`` of a process without replies, and those of each process by ``off`` and
-    ``within`` in ``processes``."""
-    module, where = apps.get(program).module, LAYERS.get(layer).places(description)
-    given = module.inputs(parameters, len(where)) if module.BY_DATA else None
-    to = module.traffic(given, parameters, len(where))
-    each = [[sum(count for other, count in one.items()
-                 if (where[other][0] == where[me][0]) == within) for within in (False, True)]
-            for me, one in enumerate(to)]
-    off, within = (sum(one) / len(where) for one in zip(*each, strict=True))
-    return {"parameters": dict(parameters), "work": module.work(parameters),
-            "messages": off + within, "blocks off": off, "blocks within": within,
-            "off": 2 * off, "within": 2 * within,
-            "local": 100 * within / (off + within) if off + within else 0.0,
-            "processes": [[2 * one for one in mine] for mine in each]}
 
 
 def at_full_size(program: str, results: Results) -> Fraction:

@@ -250,8 +250,8 @@ def _tables(found: Study, long: bool) -> list[Table]:
     return [table for table in found.tables if long or not table.long]
 
 
-def reference(text: str, where: str) -> Figure:
-    """The figure STUDY/TABLE/MACHINE/NAME that a description is to be fitted to.
+def reference(text: str, where: str) -> tuple[Quantity, Figure]:
+    """The figure STUDY/TABLE/MACHINE/NAME that a description is to be fitted to, and its quantity.
 
     Raises
     ------
@@ -269,7 +269,7 @@ def reference(text: str, where: str) -> Figure:
                         f"{nearest('/'.join(parts[2:]), there)}")
     if figure.use != "fit":
         raise UserError(f"{where}: {text}: is a {figure.use} figure: nothing is fitted to it")
-    return figure
+    return table.quantity(figure.name), figure
 
 
 def _table(study_name: str, key: str, found: dict[str, Any], folder: Path | None,

@@ -203,9 +203,17 @@ def test_what_is_wrong_is_one_line(jobs, tmp_path, text, said):
     assert not jobs
 
 
+def changed(**changes):
+    """A published figure, with ``changes``."""
+    def one(text, where):
+        wanted, figure = reference(text, where)
+        return wanted, replace(figure, **changes)
+
+    return one
+
+
 def test_a_figure_that_waits_for_something_is_refused(jobs, tmp_path, monkeypatch):
-    monkeypatch.setattr(calibration, "reference", lambda text, where: replace(
-        reference(text, where), needs="a wider bus"))
+    monkeypatch.setattr(calibration, "reference", changed(needs="a wider bus"))
     own = tmp_path / "mine.toml"
     own.write_text(f'[fit]\nfigures = ["assessment/logp/paragon/o_s"]\n[fit.parameters]\n{CALL}')
     with pytest.raises(UserError, match="cannot be measured yet: needs a wider bus"):
@@ -214,8 +222,7 @@ def test_a_figure_that_waits_for_something_is_refused(jobs, tmp_path, monkeypatc
 
 
 def test_a_range_is_fitted_to_its_middle(tmp_path, monkeypatch):
-    monkeypatch.setattr(calibration, "reference", lambda text, where: replace(
-        reference(text, where), low=1.5, high=2.5))
+    monkeypatch.setattr(calibration, "reference", changed(low=1.5, high=2.5))
     own = tmp_path / "mine.toml"
     own.write_text(f'[fit]\nfigures = ["assessment/logp/paragon/o_s"]\n[fit.parameters]\n{CALL}')
     _, [target] = plan(str(own))

@@ -6,11 +6,12 @@ from fractions import Fraction
 import pytest
 from matplotlib.figure import Figure
 from nicbed import UserError
+from nicbed.testbench.apps.counting import counted
 from nicbed.testbench.descriptions import load
 from nicbed.testbench.machines import layouts_drawn, studies
 from nicbed.testbench.machines.measured import job_for, measure
 from nicbed.testbench.machines.reproduction import measured
-from nicbed.testbench.machines.sized import at_full_size, counted, phases, said
+from nicbed.testbench.machines.sized import at_full_size, phases, said
 
 KINDS = {"axes 2, 3": "computation", "transpose": "communication", "barrier": "communication"}
 
