@@ -121,6 +121,7 @@ def test_two_protocols_under_one_poll(capsys: pytest.CaptureFixture[str]) -> Non
     assert local["alone"]["poll"] < local["adaptive"]["poll"]
     assert local["alone"]["rtt"] < local["adaptive"]["rtt"]
     assert network["adaptive"]["rtt"] < 1.1 * network["alone"]["rtt"]
+    assert 3 * local["adaptive"]["rtt"] < network["alone"]["rtt"]
     mix = document["results"]["mix"]
     assert abs(mix["1 in 4"]["4"]["apart"] - 4) < 0.5 and 8 <= mix["adaptive"]["4"]["apart"] <= 40
     said = shown(document, capsys)

@@ -203,6 +203,16 @@ def test_what_is_wrong_is_one_line(jobs, tmp_path, text, said):
     assert not jobs
 
 
+def test_programs_are_fitted_to_a_study_s_own_quantities():
+    """Each price changes the runs of one program alone."""
+    parameters, targets = plan("ultra170", programs=True)
+    assert [one.knob for one in parameters] == ["apps.fft_point", "apps.con_node"]
+    assert [(one.quantity.bench, one.quantity.layout, one.published) for one in targets] == [
+        ("fft", "now-8", 6.76), ("con", "now-8", 1.19)]
+    base = load.load("ultra170")
+    assert len(calibration._one_each(base, parameters, targets, "ultra170")) == 2
+
+
 def changed(**changes):
     """A published figure, with ``changes``."""
     def one(text, where):

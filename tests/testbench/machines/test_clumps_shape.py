@@ -73,10 +73,11 @@ def test_polls_checks_and_the_swap_cost_more_than_the_bus():
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("program", ["EM3D", "CON comm"])
-def test_one_smp_beats_workstations_with_small_messages(program):
+@pytest.mark.parametrize(("program", "least"), [("EM3D", 3), ("CON comm", 1.15)])
+def test_one_smp_beats_workstations_with_small_messages(program, least):
+    """The study's by 4.4 and 2.0."""
     found = table("applications")
-    assert found[f"{program}, SMP"] < 0.75 * found[f"{program}, NOW-8"]
+    assert found[f"{program}, NOW-8"] > least * found[f"{program}, SMP"]
 
 
 @pytest.mark.full
