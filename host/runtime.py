@@ -1,6 +1,7 @@
 """Runs host programs as coroutines, whenever the target needs them."""
 
 from collections.abc import Iterator, Sequence
+from operator import itemgetter
 from typing import Any
 
 from ..layouts.description import Description
@@ -135,7 +136,7 @@ class Runtime:
         found = [Mark(ticks, port.node, port.cpu, activity, kind, number)
                  for port in self.ports for ticks, activity, kind, number in (
                      port.log if self.failed is None else _timed(port.log))]
-        found.sort(key=lambda mark: mark[:3])
+        found.sort(key=itemgetter(0, 1, 2))
         return found
 
     def attention(self) -> bool:

@@ -421,8 +421,11 @@ class Am2:
     AM_MaxNumTranslations = staticmethod(lambda: TRANSLATIONS)
 
     def _is_bundle(self, bundle: Any) -> bool:
-        return self._started and bundle.__class__ is Bundle and any(
-            bundle is one for one in self._bundles)
+        if self._started and bundle.__class__ is Bundle:
+            for one in self._bundles:  # no generator: each poll asks
+                if one is bundle:
+                    return True
+        return False
 
     def _is_mine(self, endpoint: Any) -> bool:
         return self._started and is_endpoint(endpoint) and self._is_bundle(endpoint.bundle)
