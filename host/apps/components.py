@@ -119,7 +119,8 @@ def joined(lists: dict[int, Chain]) -> Generator[Step, Any, None]:
             behind.update((edge, after) for (edge, then), (after, _)
                           in zip(kept, kept[1:], strict=False) if then != after)
         yield Link(behind)
-        told = yield Join([(hooked[root], *lists.pop(root)) for root in new if root in lists])
+        leaving = [(hooked[root], lists.pop(root)) for root in new if root in lists]
+        told = yield Join([(root, chain.head, chain.tail) for root, chain in leaving])
         behind = {}
         for root, head, tail in told:
             if root in lists:
