@@ -113,14 +113,16 @@ class Filling:
         return self.drawn is not None
 
     async def claim(self, trace: int) -> bool:
-        """Try to claim the packet whose number was drawn."""
+        """Try to claim the packet whose number was drawn. Its head is looked at first: a queue that
+        is full is only read, as by the study's code, which pays for the second transaction."""
         assert self.drawn is not None
         port, (queue, number) = self._port, self.drawn
         port.begin(CLAIM, trace, self._claim)
-        free = queue.free(number)
-        self.claiming = True
-        self.claimed = await port.cas(queue.slot(number), free, CLAIMED) == free
-        self.claiming = False
+        free, slot = queue.free(number), queue.slot(number)
+        if int.from_bytes(await self._node.load(slot, 8), "little") == free:
+            self.claiming = True
+            self.claimed = await port.cas(slot, free, CLAIMED) == free
+            self.claiming = False
         port.mark(CLAIM, END, trace)
         return self.claimed
 
