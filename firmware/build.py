@@ -1,7 +1,8 @@
 """Builds firmware for the NIC processor: ``python -m nicbed.firmware.build NAME CORE [MEMORY]``.
 
-A firmware is a folder of C (and .S) files; the runtime is compiled with it. The compiler is zig's
-clang, from PyPI. Images are kept in the cache, by the content of all their inputs.
+A firmware is a folder of C (and .S) files, with a file of further options if it needs some; the
+runtime is compiled with it. The compiler is zig's clang, from PyPI. Images are kept in the cache,
+by the content of all their inputs.
 """
 
 import re
@@ -29,9 +30,9 @@ FLAGS = ("-target", "riscv32-freestanding-none", "-std=c11", "-O2", "-g", "-Wall
          "-fno-asynchronous-unwind-tables", "-ffunction-sections", "-fdata-sections",
          "-msmall-data-limit=0")
 LINKING = ("-nostdlib", "-Wl,--gc-sections")
-WHOLE = {"am2": ("-flto",),
-         "via": ("-flto", "-mllvm", "-inline-threshold=60")}
-"""Firmwares of several files that are compiled as one unit, with a limit on inlining for size."""
+FLAGS_FILE = "compile_flags.txt"
+"""A file of a firmware's folder with further options for its compilation, one a line: firmware of
+several files is compiled as one unit by ``-flto``."""
 _SOURCES = (".c", ".h", ".S", ".ld")
 
 
@@ -100,9 +101,15 @@ def _parts(folder: Path, core: str, memory: int) -> list[str]:
     base = HERE.parent
     known_as = folder.relative_to(base).as_posix() if folder.is_relative_to(base) else folder.name
     return [known_as, core, str(memory), repr(compiled_for(core)),
-            repr((FLAGS, LINKING, WHOLE.get(folder.name))), c_header(),
+            repr((FLAGS, LINKING, _own_flags(folder))), c_header(),
             cache.tree_hash([folder, HERE / "runtime", *_beside(folder)], _SOURCES),
             version("ziglang"), Path(__file__).read_text()]
+
+
+def _own_flags(folder: Path) -> list[str]:
+    """The options that the firmware in ``folder`` asks for."""
+    file = folder / FLAGS_FILE
+    return file.read_text(encoding="utf-8").split() if file.is_file() else []
 
 
 @once
@@ -144,7 +151,7 @@ def _build(folder: Path, core: str, memory: int, work: Path, variant: Sequence[s
     (work / "link.ld").write_text(f"__memory_bytes = {memory};\n__stack_bytes = {STACK_BYTES};\n"
                                   + script)
     _run([*compiler(folder, core, work), *(f"-D{name}" for name in variant),
-          *WHOLE.get(folder.name, ()), *LINKING, f"-Wl,-T,{work / 'link.ld'}",
+          *_own_flags(folder), *LINKING, f"-Wl,-T,{work / 'link.ld'}",
           *map(str, sources(folder)), "-lcompiler_rt", "-o", str(work / "image.elf")],
          folder.name, core, work)
     _run([*tools.COMPILER, "objcopy", "-O", "binary", str(work / "image.elf"),

@@ -1,13 +1,18 @@
-"""Generates the C header of the NIC's layouts: registers, packets, rings, the NIC processor, VIA.
-It uses the same declarations as the hardware, so that firmware cannot drift from it. ``python -m
-nicbed.firmware.header``."""
+"""Generates the C header of the NIC's layouts: registers, packets, rings, the NIC processor, and
+what the modules of layers declare as ``IN_C``. It uses the same declarations as the hardware, so
+that firmware cannot drift from it. ``python -m nicbed.firmware.header``."""
 
 import sys
 from collections.abc import Iterator
 from enum import Enum
+from functools import cache
+from importlib import import_module
+from pkgutil import iter_modules
 
-from ..layouts import am, am2, am2_nic, gm, processor, trace, via
+from .. import layouts
+from ..layouts import processor, trace
 from ..layouts.bits import Word
+from ..layouts.in_c import InC
 from ..layouts.operations import NIC_BASE
 from ..layouts.packet import CRC_BYTES, HEADER, HEADER_BYTES, MAX_HEADER_BYTES, TRACE_BITS, Protocol
 from ..layouts.registers import RECEIVE_WINDOW, REGISTERS, SEND_WINDOW, WINDOW_BYTES, Irq
@@ -19,32 +24,22 @@ _WORDS = {
     "header": HEADER, "descriptor_control": DESCRIPTOR_CONTROL, "completion": COMPLETION,
     "protocol_select": processor.PROTOCOL_SELECT, "doorbell_entry": processor.DOORBELL_ENTRY,
     "send_word": processor.SEND_WORD, "h2n_place": processor.H2N_PLACE,
-    "via_address": via.ADDRESS, "via_status": via.STATUS, "vi_attributes": via.ATTRIBUTES,
-    "vi_peer": via.PEER, "translation_flags": via.TRANSLATION_FLAGS,
-    "translation_place": via.TRANSLATION_PLACE, "cq_config": via.CQ_CONFIG,
-    "cq_entry": via.CQ_ENTRY, "via_event": via.EVENT, "via_detail": via.DETAIL,
-    "via_header": via.VIA_HEADER,
-    "am_header": am.AM_HEADER,
-    "am2_message": am2_nic.AM2_MESSAGE, "am2_detail": am2_nic.AM2_DETAIL,
-    "am2_header": am2_nic.AM2_HEADER, "am2_place": am2_nic.AM2_PLACE,
-    "gm_command": gm.COMMAND, "gm_command_end": gm.COMMAND_END, "gm_event": gm.EVENT,
-    "gm_event_end": gm.EVENT_END, "gm_detail": gm.DETAIL, "gm_header": gm.GM_HEADER,
-    "gm_transfer": gm.TRANSFER,
 }
 _ENUMS: dict[str, type[Enum]] = {
     "irq": Irq, "protocol": Protocol, "state": processor.State, "crash": processor.CrashReason,
     "pending": processor.Pending, "start": processor.StartFlag, "send_kind": processor.SendKind,
-    "kind": trace.Kind, "via_operation": via.Operation, "via_control": via.Control,
-    "via_status": via.Status, "via_remote": via.RemoteOperation, "via_doorbell": via.Doorbell,
-    "reliability": via.Reliability, "vi_state": via.ViState, "vi_command": via.ViCommand,
-    "via_code": via.Event, "via_packet": via.PacketKind, "via_break": via.BreakCode,
-    "am_kind": am.AmKind, "am2_opcode": am2.Opcode, "am2_returned": am2.Returned,
-    "am2_kernel": am2_nic.KernelCommand, "am2_packet": am2_nic.PacketKind,
-    "am2_nack": am2_nic.NackReason, "am2_word": am2_nic.Words, "am2_slot": am2_nic.Slot,
-    "gm_command_kind": gm.CommandKind, "gm_event_kind": gm.EventKind,
-    "gm_status": gm.Status, "gm_kernel": gm.KernelCommand, "gm_packet": gm.PacketKind,
-    "gm_nack": gm.NackReason,
+    "kind": trace.Kind,
 }
+
+
+@cache
+def _of_layers() -> InC:
+    """What the modules of layouts declare for C, each for itself, in the order of their names."""
+    found = InC()
+    for one in sorted(info.name for info in iter_modules(layouts.__path__) if not info.ispkg):
+        own = getattr(import_module(f"{layouts.__name__}.{one}"), "IN_C", InC())
+        found = found.with_(own)
+    return found
 
 
 def _word(name: str, word: Word) -> Iterator[tuple[str, int, bool]]:
@@ -84,30 +79,6 @@ def _processor() -> Iterator[tuple[str, int]]:
         yield f"NICBED_ENGINE_OFFSET_{place.name}", place.value
 
 
-def _via() -> Iterator[tuple[str, int]]:
-    for name in ("VA_BITS", "HANDLE_BITS", "INDEX_BITS", "VI_BITS", "CQ_BITS", "DESCRIPTOR_ALIGN",
-                 "CONTROL_BYTES", "SEGMENT_BYTES", "MAX_SEGMENTS", "PAGE", "CQ_PAGES",
-                 "DOORBELL_PAGES", "CQ_CONSUMED", "CQ_ARM", "TRANSLATION_BYTES"):
-        yield f"NICBED_VIA_{name}", getattr(via, name)
-
-
-def _gm() -> Iterator[tuple[str, int]]:
-    for name in ("PORTS", "NODES", "SEND_TOKENS", "RECEIVE_TOKENS", "QUEUE_SLOTS", "INLINE",
-                 "MIN_SIZE", "MAX_SIZE", "SIZE_OVERHEAD", "EVENTS", "EVENT_BYTES", "TABLE_ENTRY",
-                 "GM_HEADER_BYTES"):
-        yield f"NICBED_GM_{name.removeprefix('GM_')}", getattr(gm, name)
-
-
-def _am2() -> Iterator[tuple[str, int]]:
-    yield "NICBED_AM2_ARGUMENTS", am2.ARGUMENTS
-    yield "NICBED_AM2_LONG", am2.LONG
-    for name in ("NICS", "ENDPOINTS", "CLASSES", "SEND_REQUESTS", "SEND_REPLIES", "SEND_SLOTS",
-                 "FRAME_PACKETS", "RECEIVE_SLOTS", "QUEUES", "AM2_WORDS", "ARMED", "ARGUMENT_WORD",
-                 "NO_BUFFER", "REQUEST_BUFFERS", "REPLY_BUFFERS", "RECEIVE_BUFFERS",
-                 "AM2_HEADER_BYTES", "FRAME_BYTES", "STREAM_BYTES", "ARRIVAL_BYTES"):
-        yield f"NICBED_AM2_{name.removeprefix('AM2_')}", getattr(am2_nic, name)
-
-
 def _declared() -> Iterator[tuple[str, int, bool]]:
     """Name, value, and whether the constant is for 64-bit arithmetic."""
     narrow = {
@@ -123,12 +94,14 @@ def _declared() -> Iterator[tuple[str, int, bool]]:
         "NICBED_DESCRIPTOR_BYTES": DESCRIPTOR_BYTES,
         "NICBED_INLINE_BYTES": INLINE_BYTES,
     }
-    for found in (narrow.items(), _processor(), _via(), _am2(), _gm()):
+    layers = _of_layers()
+    for found in (narrow.items(), _processor(), ((f"NICBED_{name}", value) for name, value
+                                                 in layers.constants.items())):
         yield from ((name, value, False) for name, value in found)
-    for prefix, enum in _ENUMS.items():
+    for prefix, enum in {**_ENUMS, **layers.enums}.items():
         for member in enum.__members__.values():
             yield f"NICBED_{prefix}_{member.name}".upper(), member.value, False
-    for name, word in _WORDS.items():
+    for name, word in {**_WORDS, **layers.words}.items():
         yield from _word(name, word)
 
 

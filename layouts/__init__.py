@@ -4,6 +4,7 @@ In the order in which to read:
 
 - :mod:`.errors`: Errors that a user can cause: one line on stderr, an exit status, no traceback
 - :mod:`.bits`: Bit fields of a word: packing, unpacking, and the order that RTL structs follow
+- :mod:`.in_c`: The part of the C header of firmware that a module of layouts declares
 - :mod:`.packet`: A packet on a link: header word, payload in 8-byte flits, a CRC-32 trailer
 - :mod:`.operations`: Operations of the host port: the ways in which a host CPU spends time
 - :mod:`.trace`: The event trace: which block did what to which message, and when

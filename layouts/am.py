@@ -7,6 +7,7 @@ numbers of its own. Every packet carries, for all three, the number that its sen
 from enum import IntEnum
 
 from .bits import Field, Word
+from .in_c import InC
 
 __all__ = ["SEQUENCE_BITS", "AM_HEADER", "AM_HEADER_BYTES", "ARGUMENTS", "AmKind", "Channel",
            "CHANNEL_OF", "QUESTION"]
@@ -84,3 +85,5 @@ QUESTION = Word(
     Field("cycle", 32, "when the PROBE was sent, by the prober's clock"),
 )
 """Word 1 of PROBE and of the ACK that answers it."""
+
+IN_C = InC(words={"am_header": AM_HEADER}, enums={"am_kind": AmKind})

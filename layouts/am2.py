@@ -6,6 +6,7 @@ What the NIC and its firmware have besides is in :mod:`.am2_nic`.
 from enum import IntEnum
 
 from .bits import Field, Word
+from .in_c import InC
 from .packet import TRACE_BITS
 
 __all__ = ["ALL", "ARGUMENTS", "HANDLERS", "HEAD", "LONG", "NONE", "PACKET_BYTES", "PLACE",
@@ -115,3 +116,6 @@ SOURCE = Word(
 PLACE = Word("am2_place", Field("offset", 32, "in the receiver's segment, of a transfer"),
              Field("length", 32, "bytes of bulk data"))
 """Word 7."""
+
+IN_C = InC({"AM2_ARGUMENTS": ARGUMENTS, "AM2_LONG": LONG},
+           enums={"am2_opcode": Opcode, "am2_returned": Returned})

@@ -9,6 +9,7 @@ messages, requests and replies, and each has its own queues.
 from enum import IntEnum
 
 from .bits import Field, Word
+from .in_c import InC, picked
 from .packet import TRACE_BITS
 from .processor import WINDOW_PAGE
 
@@ -204,3 +205,14 @@ def memory_needed(nics: int, frames: int, endpoints: int) -> int:
     small = (IMAGE_BYTES + frames * (FRAME_BYTES + CLASSES * nics * STREAM_BYTES)
              + CLASSES * nics * numbers * ARRIVAL_BYTES)
     return -(-small // WINDOW_PAGE) * WINDOW_PAGE + frames * WINDOW_PAGE + _LEFT
+
+IN_C = InC(
+    picked(globals(), "AM2", (
+        "NICS", "ENDPOINTS", "CLASSES", "SEND_REQUESTS", "SEND_REPLIES", "SEND_SLOTS",
+        "FRAME_PACKETS", "RECEIVE_SLOTS", "QUEUES", "AM2_WORDS", "ARMED", "ARGUMENT_WORD",
+        "NO_BUFFER", "REQUEST_BUFFERS", "REPLY_BUFFERS", "RECEIVE_BUFFERS", "AM2_HEADER_BYTES",
+        "FRAME_BYTES", "STREAM_BYTES", "ARRIVAL_BYTES")),
+    words={"am2_message": AM2_MESSAGE, "am2_detail": AM2_DETAIL, "am2_header": AM2_HEADER,
+           "am2_place": AM2_PLACE},
+    enums={"am2_kernel": KernelCommand, "am2_packet": PacketKind, "am2_nack": NackReason,
+           "am2_word": Words, "am2_slot": Slot})

@@ -8,6 +8,7 @@ one for each command, and the firmware gives it back in an event.
 from enum import IntEnum
 
 from .bits import Field, Word
+from .in_c import InC, picked
 from .packet import TRACE_BITS
 from .processor import SEND_WORD
 
@@ -211,3 +212,13 @@ with one priority. ACK and NACK end here."""
 TRANSFER = Word("gm_transfer", Field("offset", 32, "of the packet's data in the message"),
                 Field("size", 8, "size class"))
 """The word behind GM_HEADER in DATA. In DIRECTED it is the virtual address of the destination."""
+
+IN_C = InC(
+    picked(globals(), "GM", (
+        "PORTS", "NODES", "SEND_TOKENS", "RECEIVE_TOKENS", "QUEUE_SLOTS", "INLINE", "MIN_SIZE",
+        "MAX_SIZE", "SIZE_OVERHEAD", "EVENTS", "EVENT_BYTES", "TABLE_ENTRY", "GM_HEADER_BYTES")),
+    words={"gm_command": COMMAND, "gm_command_end": COMMAND_END, "gm_event": EVENT,
+           "gm_event_end": EVENT_END, "gm_detail": DETAIL, "gm_header": GM_HEADER,
+           "gm_transfer": TRANSFER},
+    enums={"gm_command_kind": CommandKind, "gm_event_kind": EventKind, "gm_status": Status,
+           "gm_kernel": KernelCommand, "gm_packet": PacketKind, "gm_nack": NackReason})

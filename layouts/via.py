@@ -8,6 +8,7 @@ import struct
 from enum import IntEnum, IntFlag
 
 from .bits import Field, Word
+from .in_c import InC, picked
 
 __all__ = [
     "ADDRESS", "ADDRESS_SEGMENT", "ATTRIBUTES", "BreakCode", "COMMAND", "CONTROL_SEGMENT", "CQ_ARM",
@@ -330,3 +331,17 @@ class BreakCode(IntEnum):
     """No receive descriptor, or a descriptor that was too short or bad."""
     RDMA_PROTECTION = 2
     TRANSPORT = 3
+
+IN_C = InC(
+    picked(globals(), "VIA", (
+        "VA_BITS", "HANDLE_BITS", "INDEX_BITS", "VI_BITS", "CQ_BITS", "DESCRIPTOR_ALIGN",
+        "CONTROL_BYTES", "SEGMENT_BYTES", "MAX_SEGMENTS", "PAGE", "CQ_PAGES", "DOORBELL_PAGES",
+        "CQ_CONSUMED", "CQ_ARM", "TRANSLATION_BYTES")),
+    words={"via_address": ADDRESS, "via_status": STATUS, "vi_attributes": ATTRIBUTES,
+           "vi_peer": PEER, "translation_flags": TRANSLATION_FLAGS,
+           "translation_place": TRANSLATION_PLACE, "cq_config": CQ_CONFIG, "cq_entry": CQ_ENTRY,
+           "via_event": EVENT, "via_detail": DETAIL, "via_header": VIA_HEADER},
+    enums={"via_operation": Operation, "via_control": Control, "via_status": Status,
+           "via_remote": RemoteOperation, "via_doorbell": Doorbell, "reliability": Reliability,
+           "vi_state": ViState, "vi_command": ViCommand, "via_code": Event,
+           "via_packet": PacketKind, "via_break": BreakCode})

@@ -1,4 +1,4 @@
-"""Sections of knobs, ours and those that objects from outside bring along."""
+"""Sections of knobs that objects bring along: those from outside, and layers that are built in."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
@@ -10,6 +10,7 @@ from pydantic import ValidationError
 from pydantic_core import InitErrorDetails
 
 from ..doors import CORES, LAYERS, NICS, TOPOLOGIES, Door, DoorError
+from .declared import DECLARED
 from .knob import Kind, Section
 from .plugged import At
 
@@ -67,8 +68,11 @@ def owned_by(door: Door[Any], name: str) -> Owned | None:
 
 
 def known() -> Iterator[tuple[str, Owned]]:
-    """The sections, by name, of all objects from outside that have been loaded, without those that
-    are declared wrongly."""
+    """The sections, by name, of the layers that are built in and have one of their own, and of all
+    objects from outside that have been loaded, without those that are declared wrongly."""
+    for name in LAYERS.builtin:
+        if name not in DECLARED and (found := owned_by(LAYERS, name)):
+            yield name, found
     for door in _DOORS:
         for name in door.loaded():
             with suppress(DoorError):

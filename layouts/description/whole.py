@@ -1,20 +1,22 @@
 """The whole description: its sections, and the combinations that cannot work."""
 
-from collections.abc import Mapping
-from typing import Any, Self
+from collections.abc import Iterable, Mapping
+from typing import Any, Self, TypeVar
 
 from pydantic import ModelWrapValidatorHandler, ValidationInfo, model_validator
 
 from ..doors import CORES, LAYERS, NICS, Core, Named, NicDesign
 from ..fabric import graph_of
 from ..packet import HEADER_BYTES
-from .declared import Declared
+from .declared import DECLARED, Declared
 from .draft import Draft
 from .knob import Section
 from .sections import filled, find, owned, owner, plugs
 from .target import LONG_PACKET, MAX_PORTS
 
 __all__ = ["Description"]
+
+S = TypeVar("S", bound=Section)
 
 OWNERS = "owners"
 """Key of a validation's context: layers from outside, by the names of their sections."""
@@ -26,9 +28,9 @@ TCP_HEADERS = 40
 class Description(Declared):
     """A whole NIC description: the nodes, what they run on and what joins them.
 
-    Beside the sections that are declared here it has those of objects from outside, under the
+    Beside the sections that are declared here it has those that objects bring along, under the
     objects' names: of the NIC design and whatever else its knobs name, always; of layers, if they
-    were given.
+    were given, or programs over them run.
     """
 
 
@@ -186,6 +188,38 @@ class Description(Declared):
         layers = self._layers()
         return draft.made(lambda tables: type(self).model_validate(tables,
                                                                    context={OWNERS: layers}))
+
+    def of_layers(self, names: Iterable[str]) -> "Description":
+        """The description with the sections of the layers ``names``, as far as they have one of
+        their own and it is not there.
+
+        Raises
+        ------
+        KnobError
+            A section is declared wrongly, or is named as another one.
+        """
+        missing = {str(name): name for name in names
+                   if name not in DECLARED and not hasattr(self, name)
+                   and LAYERS.get(name).knobs is not None}
+        if not missing:
+            return self
+        layers = self._layers() | missing
+        return Draft({**dict(self), **{name: {} for name in missing}}).made(
+            lambda tables: type(self).model_validate(tables, context={OWNERS: layers}))
+
+    def section(self, kind: type[S]) -> S:
+        """Its section of class ``kind``, that of an object which brings one along.
+
+        Raises
+        ------
+        LookupError
+            It has none: it is a description for another layer (:meth:`of_layers`).
+        """
+        for section in dict(self).values():
+            if isinstance(section, kind):
+                return section
+        raise LookupError(f"the description has no section of {kind.__name__}: it was not made "
+                          "for that layer")
 
     @property
     def outside(self) -> tuple[Named, ...]:

@@ -4,9 +4,8 @@ from typing import TypedDict, Unpack
 
 from .variants import Variants
 
-ONE_WAY = ("gm", "fm", "mpl", "tcp", "raw")
 CAPABLE = {"crowds": "crowds", "one_way": "messages"}
-"""What a layer that is not built in must be capable of, by the option that has the part for it."""
+"""What a layer without a part of its own must be capable of, by the option that has the part."""
 
 
 class _Parts(TypedDict, total=False):
@@ -23,14 +22,10 @@ class _Parts(TypedDict, total=False):
 
 
 def _bench(name: str, nodes: int, title: str, **given: Unpack[_Parts]) -> Variants:
-    crowds, one_way = given.get("crowds", ""), given.get("one_way", "")
-    found = {"am": given.get("am", crowds), "am2": given.get("am2", crowds),
-             "via": given.get("via", crowds), "gm": crowds,
-             "fm": crowds, "raw": crowds, "mpi": given.get("mpi", ""), "rpc": given.get("rpc", ""),
-             **({layer: one_way for layer in ONE_WAY} if one_way else {})}
-    parts = {"crowds": crowds, "one_way": one_way}
-    return Variants(name, nodes, title, {layer: part for layer, part in found.items() if part},
-                    [(CAPABLE[way], part) for way, part in parts.items() if part])
+    parts = {layer: str(part) for layer, part in given.items() if layer not in CAPABLE}
+    return Variants(name, nodes, title, parts, [(capability, str(given[way]))
+                                                for way, capability in CAPABLE.items()
+                                                if way in given])
 
 
 RTT = _bench("rtt", 2, "round trip of a request and its reply, 1 to 4 words, leg by leg",

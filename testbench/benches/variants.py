@@ -19,8 +19,8 @@ class Variants(Benchmark):
     parts
         By the name of a layer, ``"module:Class"`` below this package.
     capable
-        For layers that are not built in: what an endpoint must be capable of, the name of a class
-        attribute, and the part for it; the first that fits.
+        For other layers: what an endpoint must be capable of, the name of a class attribute, and
+        the part for it; the first that fits.
     """
 
     def __init__(self, name: str, nodes: int, title: str, parts: Mapping[str, str],
@@ -31,9 +31,11 @@ class Variants(Benchmark):
 
     @property
     def layers(self) -> Iterable[str]:
-        """The layers that have it: built in, then others."""
-        return [*self._parts, *(name for name, layer in LAYERS.working()
-                                if not LAYERS.is_builtin(name) and self._capable_part(layer))]
+        """The layers that have it: those that are built in, then others."""
+        if not self._capable:
+            return [*self._parts]
+        return [name for name, layer in LAYERS.working()
+                if name in self._parts or self._capable_part(layer)]
 
     def nodes_on(self, layer: str) -> int:
         """The nodes that it takes by default over ``layer``: its part's, if those are more."""
@@ -59,11 +61,11 @@ class Variants(Benchmark):
 
     def _part(self, layer: str) -> str:
         """The part for ``layer``, "" if there is none."""
-        if layer in self._parts or LAYERS.is_builtin(layer):
-            return self._parts.get(layer, "")
-        return self._capable_part(LAYERS.get(layer))
+        return self._parts.get(layer) or self._capable_part(LAYERS.get(layer))
 
     def _capable_part(self, layer: Layer) -> str:
+        if not self._capable:
+            return ""
         endpoint = layer.endpoint_class
         return next((part for capability, part in self._capable
                      if getattr(endpoint, capability, False)), "")

@@ -159,8 +159,8 @@ def whatif(nic: str, knobs: tuple[str, ...], overrides: tuple[str, ...], layer: 
 @click.option("--set", "overrides", multiple=True, metavar="KNOB=VALUE",
               help="Change a knob on both sides. May be given again.")
 @click.option("--layer", metavar="LAYER",
-              help="Communication layer: am, am2, via, gm, fm, mpl or tcp.  [default: that of a "
-                   "result file, or am]")
+              help="Communication layer that traces a round trip: any but mpi, rpc and raw.  "
+                   "[default: that of a result file, or am]")
 @OUT
 @mode_options
 def why(first: str, second: str, overrides: tuple[str, ...], layer: str | None, out: Path) -> None:

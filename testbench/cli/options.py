@@ -98,7 +98,7 @@ def target_options(nic: bool = True) -> Any:
 
 def layer_option(default: str | None = None) -> Any:
     return click.option("--layer", default=default, metavar="LAYER", show_default=True,
-                        help="Communication layer: am, am2, via, gm, fm, mpl, tcp, mpi, rpc or raw."
+                        help="Communication layer, one that `nicbed list` shows."
                         + ("" if default else "  [default: am if the benchmark has it]"))
 
 

@@ -125,10 +125,10 @@ def fit_table(nic: str) -> dict[str, Any]:
 
 
 def for_layer(description: Description, layer: str, *, ours: bool = True) -> Description:
-    """``description`` with what ``layer`` decides where knobs leave it open, and with
-    via.design = 'auto' resolved: a VI engine is only there where layer via runs. To be called
-    before anything is built or written. ``ours``: programs of nicbed's own will run, each of whose
-    messages must arrive once.
+    """``description`` with the sections of ``layer`` and of the one below, with what ``layer``
+    decides where knobs leave it open, and with via.design = 'auto' resolved: a VI engine is only
+    there where layer via runs. To be called before anything is built or written. ``ours``: programs
+    of nicbed's own will run, each of whose messages must arrive once.
 
     Raises
     ------
@@ -141,7 +141,7 @@ def for_layer(description: Description, layer: str, *, ours: bool = True) -> Des
     if found.below is not None:
         found = LAYERS.get(found.below(description))
         name += f" over {found.name} ({LAYERS.get(layer).chosen_by})"
-    settled = found.settle(description)
+    settled = found.settle(description.of_layers([*found.sections, found.name, layer]))
     if settled.via.design == "auto":
         settled = settled.with_({"via.design": "kernel"})
     broken = [*found.needs(settled, name),

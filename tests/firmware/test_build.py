@@ -65,6 +65,16 @@ def test_a_macro_chooses_a_variant(tmp_path: Path) -> None:
     assert image(place, "picorv32", 1 << 14).code == plain.code != more.code
 
 
+def test_a_firmware_has_options_of_its_own(tmp_path: Path) -> None:
+    """Another file of them is another image in the cache."""
+    made = folder(tmp_path, SOURCE.replace("(uint32_t)speed", "(uint32_t)FAST"))
+    (made / "compile_flags.txt").write_text("-DFAST=3\n")
+    assert image(made, "picorv32").text > 0
+    (made / "compile_flags.txt").write_text("-DFAST=oops\n")
+    with pytest.raises(BuildError, match="oops"):
+        image(made, "picorv32")
+
+
 def test_parameters_are_set_in_what_is_loaded(small: Image) -> None:
     def word(code: bytes, name: str, at: int = 0) -> int:
         place = small.symbols[name].address + 8 * at
