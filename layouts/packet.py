@@ -50,6 +50,7 @@ class Protocol(IntEnum):
     IP = 7
     """The Internet protocol's packets, as they are."""
     AM2 = 8
+    UNET = 9
 
 
 def encode_route(ports: list[int]) -> int:

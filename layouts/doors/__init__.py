@@ -35,7 +35,8 @@ __all__ = ["CORES", "LAYERS", "NICS", "TOPOLOGIES", "Core", "Door", "DoorError",
 NICS = Door("NIC design", "nicbed.nics", ["rings = nicbed.rtl.nic.design:DESIGN"], NicDesign)
 LAYERS = Door("layer", "nicbed.layers", [
     f"{name} = nicbed.host.{name}.layer:LAYER"
-    for name in ("am", "am2", "via", "gm", "fm", "mpl", "tcp", "mpi", "rpc", "raw")], Layer)
+    for name in ("am", "am2", "via", "gm", "unet", "fm", "mpl", "tcp", "mpi", "rpc",
+                 "raw")], Layer)
 CORES = Door("core", "nicbed.cores", [
     f"{name} = nicbed.rtl.processor.core.{name}.core:CORE"
     for name in ("serv", "picorv32", "vexriscv")], Core)
