@@ -138,9 +138,9 @@ class KernelCommand(IntEnum):
     """Word 0, bits 7:0; bits 15:8 are the endpoint."""
 
     OPEN = 1
-    """Word 1: receive queue and, in the high half, statuses of the send queue; 2: slots of the send,
-    receive and free queue, 16 bits each; 3: bytes of the segment, or pages of the process, and the
-    translation table in the high half; 4: a coherent send queue."""
+    """Word 1: receive queue and, in the high half, statuses of the send queue; 2: slots of the
+    send, receive and free queue, 16 bits each; 3: bytes of the segment, or pages of the process,
+    and the translation table in the high half; 4: a coherent send queue."""
     CLOSE = 2
     CHANNEL = 3
     """A channel. Word 1: its number, the node it leads to, the tag of what it sends and that of
@@ -148,8 +148,8 @@ class KernelCommand(IntEnum):
     UNCHANNEL = 4
     """Word 1: its number."""
     FORGET = 5
-    """Remove the endpoint's translations from the NIC. When the command is answered, no transfer uses
-    one any more."""
+    """Remove the endpoint's translations from the NIC. When the command is answered, no transfer
+    uses one any more."""
     FILL = 6
     """The answer to a miss. Word 1: the page's frame, 0 if there is none."""
 

@@ -39,8 +39,8 @@ class Endpoint:
     registers
         Whether its buffers may be in any registered memory (``unet.buffers`` = direct).
     upcall
-        A function, or coroutine function, of an endpoint, that :meth:`.unet.Unet.compute` calls when
-        the receive queue becomes non-empty; None.
+        A function, or coroutine function, of an endpoint, that :meth:`.unet.Unet.compute` calls
+        when the receive queue becomes non-empty; None.
     """
 
     def __init__(self, process: Process, driver: Driver, opened: Opened, segment: int, size: int,
@@ -78,9 +78,9 @@ class Endpoint:
     # Sends
 
     async def post_send(self, channel: Channel, offset: int, length: int) -> int:
-        """Send the ``length`` bytes at ``offset`` of the segment. The number of the descriptor, from
-        1 on; 0: the queue is full, and nothing was posted. The buffer must not change until the
-        descriptor is over (:meth:`over`)."""
+        """Send the ``length`` bytes at ``offset`` of the segment. The number of the descriptor,
+        from 1 on; 0: the queue is full, and nothing was posted. The buffer must not change until
+        the descriptor is over (:meth:`over`)."""
         return await self._sends.buffer(channel.number, self._base + offset, length, None)
 
     async def post_inline(self, channel: Channel, data: bytes) -> int:
@@ -90,8 +90,8 @@ class Endpoint:
     async def post_from(self, channel: Channel, address: int, length: int,
                         there: int | None = None) -> int:
         """Send the bytes at virtual address ``address``, which are registered or, with
-        ``unet.buffers`` = tlb, any of the process's; to ``there``, a place of the receiver's, if that
-        is given."""
+        ``unet.buffers`` = tlb, any of the process's; to ``there``, a place of the receiver's, if
+        that is given."""
         return await self._sends.buffer(channel.number, self.place(address) & 0xFFFF_FFFF, length,
                                         there)
 
@@ -126,7 +126,8 @@ class Endpoint:
     # Receives
 
     async def post_free(self, offset: int, length: int) -> bool:
-        """Give ``length`` bytes at ``offset`` of the segment to the free queue; False: it is full."""
+        """Give ``length`` bytes at ``offset`` of the segment to the free queue; False: that is
+        full."""
         return await self._receives.free(self._base + offset, length)
 
     async def post_free_at(self, address: int, length: int) -> bool:
@@ -183,9 +184,9 @@ class Endpoint:
     # Copies
 
     async def send(self, channel: Channel, address: int, length: int, offset: int) -> int:
-        """Send the bytes at virtual address ``address``: up to INLINE with the descriptor; more, with
-        ``unet.buffers`` = segment, by a copy at ``offset`` of the segment, else from where they are.
-        As :meth:`post_send`."""
+        """Send the bytes at virtual address ``address``: up to INLINE with the descriptor; more,
+        with ``unet.buffers`` = segment, by a copy at ``offset`` of the segment, else from where
+        they are. As :meth:`post_send`."""
         if length <= INLINE:
             if length:
                 await self.process.touch(address, length)

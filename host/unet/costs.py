@@ -12,7 +12,7 @@ __all__ = ["Prices"]
 # The user's library
 
 SEND = Path("unet_send", call=1, load=5, store=3, branch=4, alu=7)
-"""Checks, the slot's place, the descriptor's words, the done flag of whoever had the slot before."""
+"""Checks, the slot's place, the descriptor's words, the done flag of the slot's last send."""
 INLINE = Path("unet_inline", load=1, branch=1, alu=1)
 """Eight bytes of a message read into registers."""
 FREE = Path("unet_free", call=1, load=3, store=1, branch=2, alu=4)

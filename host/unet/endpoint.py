@@ -36,10 +36,10 @@ COUNT = 0xFF_FFFF
 
 
 class UnetEndpoint(Endpoint):
-    """A U-Net endpoint with a channel for each peer. U-Net holds nobody back, so this does: a sender
-    has no more messages at a receiver than that has buffers for. Each message tells in its first
-    word how many have been taken; a message of its own tells it where none has gone the other way
-    for half a window."""
+    """A U-Net endpoint with a channel for each peer. U-Net holds nobody back, so this does: a
+    sender has no more messages at a receiver than that has buffers for. Each message tells in its
+    first word how many have been taken; a message of its own tells it where none has gone the other
+    way for half a window."""
 
     crowds = True
     lossy = True

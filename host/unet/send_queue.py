@@ -18,8 +18,8 @@ MASK = 0xFFFF_FFFF
 
 
 class SendQueue:
-    """The send queue of an endpoint: in its page of NIC memory at PIO address ``page``, or, of a NIC
-    on the memory bus, at ``slots`` in host memory. The done flags are at ``statuses``.
+    """The send queue of an endpoint: in its page of NIC memory at PIO address ``page``, or, of a
+    NIC on the memory bus, at ``slots`` in host memory. The done flags are at ``statuses``.
 
     Attributes
     ----------

@@ -151,8 +151,8 @@ class Unet:
             raise UnetError(f"{length} bytes at {address:#x} are not registered")
 
     async def select(self, endpoints: Sequence[Endpoint], timeout: int = 0) -> list[Endpoint]:
-        """Give up the CPU until one of these endpoints has a message, for at most ``timeout`` cycles
-        (0: no limit); those that have one."""
+        """Give up the CPU until one of these endpoints has a message, for at most ``timeout``
+        cycles (0: no limit); those that have one."""
         driver, port = self.driver, self._port
         for endpoint in endpoints:
             self._own(endpoint)
