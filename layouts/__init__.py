@@ -26,6 +26,7 @@ In the order in which to read:
 - :mod:`.fm`: The header of Fast Messages: one 8-byte word behind the wire header, then up to a
   frame's bytes
 - :mod:`.gm`: GM message passing: ports, commands, events, packets
+- :mod:`.unet`: U-Net: endpoints, their queues, channels, packets
 - :mod:`.via`: The Virtual Interface Architecture: descriptors, doorbells, tables, packets, events
 - :mod:`.board`: The protocol of the serial line between a board and the back end: frames, commands,
   responses

@@ -5,6 +5,8 @@
 PARAMETER(buffers);
 PARAMETER(tlb_sets) = 1;
 PARAMETER(tlb_ways) = TLB;
+PARAMETER(work_send);
+PARAMETER(work_receive);
 PARAMETER(mtu) = DATA_BYTES;
 PARAMETER(page_bytes) = 4096;
 PARAMETER(doorbell_queue) = 64;
@@ -21,6 +23,8 @@ static RARE void configure(void)
     settings.buffers = buffers;
     settings.tlb_mask = tlb_sets - 1;
     settings.tlb_ways = tlb_ways;
+    settings.work_send = work_send;
+    settings.work_receive = work_receive;
     while (1u << settings.page_shift < page_bytes)
         settings.page_shift++;
     settings.page_mask = page_bytes - 1;

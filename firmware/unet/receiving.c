@@ -212,6 +212,7 @@ static APART void arrived(const uint32_t *packet)
     uint32_t header = packet[3], detail = header >> NICBED_HEADER_DETAIL_HI_SHIFT;
     uint32_t length = received_length((const uint64_t *)packet);
     uint32_t bytes = length - NICBED_UNET_HEADER_BYTES;
+    work(settings.work_receive);
     if (bytes > DATA_BYTES) { /* shorter than the header, too */
         counters.malformed++;
         return;

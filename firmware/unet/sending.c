@@ -17,11 +17,12 @@ static struct {
 } stage_state[STAGES];
 struct outgoing outgoing;
 uint32_t wanting;
-static uint32_t turn_of; /* the endpoint that is looked at first */
+static uint32_t turn_of; /* the endpoint that had the last turn */
 
 static inline void launch(void)
 {
     uint32_t i = outgoing.launched++ & (STAGES - 1);
+    work(settings.work_send);
     stage_state[i].left = link_send(&stages[i], stage_state[i].bytes, stage_state[i].trace);
     if (stage_state[i].over && stage_state[i].over->open)
         descriptor_over(stage_state[i].over, STATUS(DONE));
@@ -145,28 +146,36 @@ static APART bool stage(struct endpoint *e)
     return true;
 }
 
+/* The turn goes to the next of these endpoints. */
+static RARE void next_turn(uint32_t endpoints_left)
+{
+    do {
+        turn_of = turn_of + 1 == ENDPOINTS ? 0 : turn_of + 1;
+    } while (!(endpoints_left >> turn_of & 1));
+}
+
 /* Gives the link what has been fetched, fetches what is next, endpoint after endpoint. The pending
  * bits that it waits for. */
 uint32_t pump(void)
 {
-    uint32_t idle = 0;
+    uint32_t left = wanting; /* endpoints that have not been looked at since one had a packet */
     launch_fetched();
-    while (wanting && idle < ENDPOINTS) {
+    while (left) {
         if (outgoing.staged - outgoing.freed == STAGES) {
             if (outgoing.launched == outgoing.freed
                 || !link_sent(stage_state[outgoing.freed & (STAGES - 1)].left))
                 return NICBED_PENDING_H2N | NICBED_PENDING_SEND;
             outgoing.freed++;
         }
-        turn_of = turn_of + 1 == ENDPOINTS ? 0 : turn_of + 1;
-        idle++;
-        if (wanting >> turn_of & 1) {
-            if (!endpoints[turn_of].open)
-                wanting &= ~(1u << turn_of);
-            else if (stage(&endpoints[turn_of]))
-                idle = 0;
-        }
-        launch_fetched();
+        if (left != 1u << turn_of)
+            next_turn(left);
+        left &= ~(1u << turn_of);
+        if (!endpoints[turn_of].open)
+            wanting &= ~(1u << turn_of);
+        else if (stage(&endpoints[turn_of]))
+            left = wanting;
+        if (outgoing.launched != outgoing.staged)
+            launch_fetched();
     }
     return outgoing.launched == outgoing.staged ? 0 : NICBED_PENDING_H2N;
 }

@@ -129,6 +129,7 @@ extern struct channel channels[CHANNELS];
 extern uint8_t channel_of[TAGS];
 extern struct settings {
     uint32_t node, payload, buffers, page_shift, page_mask, tlb_mask, tlb_ways;
+    uint32_t work_send, work_receive;
     uint32_t route[NODES];
 } settings;
 

@@ -94,6 +94,8 @@ class Driver:
         parameters: dict[str, int | list[int]] = {
             "buffers": int(self._kind), "tlb_sets": unet.tlb_entries // unet.tlb_ways,
             "tlb_ways": unet.tlb_ways, "mtu": description.nic.mtu,
+            "work_send": unet.work_send * description.processor.clock_divider,
+            "work_receive": unet.work_receive * description.processor.clock_divider,
             "page_bytes": description.via.page_bytes,
             "doorbell_queue": description.processor.doorbell_queue,
             "routes": [node.route(number) if number < node.nodes else 0

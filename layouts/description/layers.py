@@ -216,6 +216,11 @@ class Unet(Section):
     tlb_ways: int = cost(4, unit="pages", ge=1, le=64,
                          doc="A page may be in one of so many places of them; the least recently "
                              "used leaves.")
+    work_send: int = cost(0, unit="NIC processor cycles", ge=0, le=100000,
+                          doc="The firmware works this much longer for each packet that it sends.")
+    work_receive: int = cost(0, unit="NIC processor cycles", ge=0, le=100000,
+                             doc="The firmware works this much longer for each packet that it "
+                                 "receives.")
 
     @model_validator(mode="after")
     def _combinations(self) -> "Unet":

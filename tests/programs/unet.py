@@ -17,7 +17,7 @@ __all__ = ["LIMIT", "Got", "Station", "data_of", "describe", "overriding", "stat
 LIMIT = 8_000_000
 DESCRIPTION = Overriding("NICBED_UNET_TESTS", {"nic.processor": "picorv32"})
 describe, overriding = DESCRIPTION.describe, DESCRIPTION.by
-START = 60_000
+START = 250_000
 """Cycles after which every node of a test has opened its channels."""
 
 
@@ -120,7 +120,7 @@ class Station:
     async def quiet(self, cycles: int) -> None:
         """Take what comes within ``cycles``."""
         port = self.node.port
-        end = port.cycle + cycles
+        end = await port.flush() + cycles
         while port.cycle < end:
             if not await self.step():
                 await port.delay(200)

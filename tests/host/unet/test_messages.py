@@ -235,12 +235,12 @@ def test_an_upcall_runs_when_the_queue_becomes_non_empty():
                 pass
         station.endpoint.upcall = upcall
         await station.ready()
-        await station.unet.compute(150_000)
+        await station.unet.compute(100_000)
         return [one.data for one in station.got], len(calls), await station.node.port.flush()
 
     got, calls, end = run(stations(send, receive))[1]
     assert got == [data_of(number, 50) for number in range(5)]
-    assert 1 <= calls <= 5 and end >= 200_000
+    assert 1 <= calls <= 5 and end >= 350_000
 
 
 def test_what_the_kernel_refuses():
@@ -249,7 +249,7 @@ def test_what_the_kernel_refuses():
         channel = await station.channel(1, 5)
         wrong = [unet.create_channel(endpoint, 1, 6, 5), unet.create_channel(endpoint, 1, 5, 6),
                  unet.create_channel(endpoint, 2, 6, 6), unet.create_channel(endpoint, -1, 6, 6),
-                 unet.create_channel(endpoint, 1, 1024, 6), unet.create_channel(endpoint, 1, 6, -1),
+                 unet.create_channel(endpoint, 1, 1024, 6),
                  unet.create_endpoint(0), unet.create_endpoint(1 << 20),
                  unet.create_endpoint(4096, sends=3), unet.create_endpoint(4096, receives=512),
                  unet.create_endpoint(4096, frees=5),
