@@ -1,13 +1,14 @@
 """U-Net over the NIC processor's firmware ``unet``: endpoints that a process reaches without the
 kernel.
 
-:mod:`.unet` has the calls that enter the kernel, ``unet = Unet(process)``; :mod:`.communication`
-the endpoint, whose calls do not.
+:mod:`.unet` has the calls that enter the kernel, ``unet = Unet(process)``;
+:mod:`.communication_endpoint` the endpoint, whose calls do not.
 
 In the order in which to read:
 
 - :mod:`.unet`: U-Net of one process: what the kernel does for it
-- :mod:`.communication`: An endpoint: its segment, its queues, and all that a process does with them
+- :mod:`.communication_endpoint`: An endpoint: its segment, its queues, and all that a process does
+  with them
 - :mod:`.channel`: A channel of an endpoint
 - :mod:`.received`: Messages that have come, and buffers that were refused
 - :mod:`.send_queue`: The send queue: descriptors, done flags, back-pressure
@@ -21,8 +22,8 @@ In the order in which to read:
 """
 
 from .channel import Channel
-from .communication import Endpoint
+from .communication_endpoint import CommunicationEndpoint
 from .received import Received
 from .unet import STATUS, Unet, UnetError
 
-__all__ = ["Channel", "Endpoint", "Received", "STATUS", "Unet", "UnetError"]
+__all__ = ["Channel", "CommunicationEndpoint", "Received", "STATUS", "Unet", "UnetError"]

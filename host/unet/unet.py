@@ -18,7 +18,7 @@ from ..kernel.process import Process
 from ..kernel.sleeping import sleep
 from ..kernel.timers import FAR
 from .channel import Channel
-from .communication import Endpoint
+from .communication_endpoint import CommunicationEndpoint
 from .costs import Prices
 from .driver import Driver
 
@@ -50,10 +50,10 @@ class Unet:
         self.driver = process.node.kernel(Driver)
         self._port = process.port
         self._paths = process.node.service(Prices)
-        self._endpoints: list[Endpoint] = []
+        self._endpoints: list[CommunicationEndpoint] = []
 
     async def create_endpoint(self, size: int = 65536, sends: int = SEND_SLOTS,
-                              receives: int = 64, frees: int = FREE_SLOTS) -> Endpoint:
+                              receives: int = 64, frees: int = FREE_SLOTS) -> CommunicationEndpoint:
         """An endpoint with a segment of ``size`` bytes, which is pinned, and queues of so many
         slots, powers of two.
 
@@ -79,12 +79,12 @@ class Unet:
             opened = await self.driver.open(self.process, segment, size, sends, receives, frees)
         if opened is None:
             raise UnetError(f"the NIC has {ENDPOINTS} endpoints, all in use")
-        endpoint = Endpoint(self.process, self.driver, opened, segment, size, sends, receives,
-                            frees)
+        endpoint = CommunicationEndpoint(self.process, self.driver, opened, segment, size, sends,
+                                         receives, frees)
         self._endpoints.append(endpoint)
         return endpoint
 
-    async def destroy_endpoint(self, endpoint: Endpoint) -> None:
+    async def destroy_endpoint(self, endpoint: CommunicationEndpoint) -> None:
         """Close it and its channels; sends under way are abandoned. When this returns the NIC
         touches no memory of it any more."""
         self._own(endpoint)
@@ -93,7 +93,8 @@ class Unet:
         endpoint.open = False
         self._endpoints.remove(endpoint)
 
-    async def create_channel(self, endpoint: Endpoint, node: int, out: int, tag: int) -> Channel:
+    async def create_channel(self, endpoint: CommunicationEndpoint, node: int, out: int, tag: int
+                             ) -> Channel:
         """A channel: what is sent on it goes to wire address ``node`` with tag ``out``; what comes
         from there with tag ``tag`` is the endpoint's.
 
@@ -110,7 +111,7 @@ class Unet:
         endpoint.channels[found.number] = found
         return found
 
-    async def destroy_channel(self, endpoint: Endpoint, channel: Channel) -> None:
+    async def destroy_channel(self, endpoint: CommunicationEndpoint, channel: Channel) -> None:
         """Close it: what comes with its tag is nobody's."""
         self._own(endpoint)
         if endpoint.channels.get(channel.number) is not channel:
@@ -119,7 +120,7 @@ class Unet:
             await self.driver.close_channel(channel)
         del endpoint.channels[channel.number]
 
-    async def register(self, endpoint: Endpoint, address: int, length: int) -> None:
+    async def register(self, endpoint: CommunicationEndpoint, address: int, length: int) -> None:
         """With ``unet.buffers`` = direct: the pages of these bytes may be named by descriptors, and
         by senders to the endpoint.
 
@@ -136,7 +137,7 @@ class Unet:
         async with self._in_kernel():
             await self.driver.register(endpoint.number, address, length)
 
-    async def deregister(self, endpoint: Endpoint, address: int, length: int) -> None:
+    async def deregister(self, endpoint: CommunicationEndpoint, address: int, length: int) -> None:
         """Undo it: the bytes are reached no more when this returns.
 
         Raises
@@ -150,7 +151,8 @@ class Unet:
         if not found:
             raise UnetError(f"{length} bytes at {address:#x} are not registered")
 
-    async def select(self, endpoints: Sequence[Endpoint], timeout: int = 0) -> list[Endpoint]:
+    async def select(self, endpoints: Sequence[CommunicationEndpoint], timeout: int = 0
+                     ) -> list[CommunicationEndpoint]:
         """Give up the CPU until one of these endpoints has a message, for at most ``timeout``
         cycles (0: no limit); those that have one."""
         driver, port = self.driver, self._port
@@ -170,8 +172,8 @@ class Unet:
                     await driver.interrupt()
 
     async def compute(self, cycles: int) -> None:
-        """Compute for ``cycles``; a message for an endpoint with an :attr:`~.Endpoint.upcall`
-        interrupts, and the function runs, which takes what has come. What runs meanwhile takes time
+        """Compute for ``cycles``; a message for an endpoint with an
+        :attr:`~.CommunicationEndpoint.upcall` interrupts, and the function runs, which takes what has come. What runs meanwhile takes time
         of its own."""
         port, driver = self._port, self.driver
         watched = [endpoint for endpoint in self._endpoints if endpoint.upcall is not None]
@@ -187,7 +189,7 @@ class Unet:
             if came:
                 await driver.interrupt()
 
-    async def _call_up(self, endpoint: Endpoint) -> None:
+    async def _call_up(self, endpoint: CommunicationEndpoint) -> None:
         """Run the endpoint's function as long as there are messages, then arm it again."""
         while True:
             await endpoint.arm()
@@ -200,7 +202,7 @@ class Unet:
             elif await endpoint.pending():
                 return  # it took none: it runs at the next interrupt
 
-    def _own(self, endpoint: Endpoint) -> None:
+    def _own(self, endpoint: CommunicationEndpoint) -> None:
         if not endpoint.open or endpoint.process is not self.process:
             raise UnetError(f"endpoint {endpoint.number} is none of process {self.process.number}")
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from nicbed.host.kernel.process import Process
 from nicbed.host.port.node import Node
-from nicbed.host.unet import Channel, Endpoint, Received, Unet
+from nicbed.host.unet import Channel, CommunicationEndpoint, Received, Unet
 from nicbed.layouts.unet import INLINE
 
 from tests.programs.overriding import Overriding
@@ -49,7 +49,7 @@ class Station:
         self.refused: list[Received] = []
         self.keeps = True
         self.room = 0
-        self.endpoint: Endpoint = None  # type: ignore[assignment]
+        self.endpoint: CommunicationEndpoint = None  # type: ignore[assignment]
         self._at = 0
 
     async def open(self, size: int = 65536, room: int = 2048, frees: int = 16, sends: int = 32,

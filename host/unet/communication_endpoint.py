@@ -15,14 +15,14 @@ from .receive_queue import ReceiveQueue
 from .received import Received
 from .send_queue import SendQueue
 
-__all__ = ["Endpoint"]
+__all__ = ["CommunicationEndpoint"]
 
 LOOK = 500
 """Cycles of spinning between two looks whether the NIC asks for a translation."""
 
 
-class Endpoint:
-    """Endpoint ``number`` of a node's NIC, of ``process``.
+class CommunicationEndpoint:
+    """CommunicationEndpoint ``number`` of a node's NIC, of ``process``.
 
     Offsets are of its communication segment, and places too with ``unet.buffers`` = segment; else a
     place stands for any address of the process (:meth:`place`). Nothing is reliable here: what the
@@ -49,7 +49,7 @@ class Endpoint:
         self.number = opened.number
         self.segment, self.size = segment, size
         self.open = True
-        self.upcall: Callable[[Endpoint], Any] | None = None
+        self.upcall: Callable[[CommunicationEndpoint], Any] | None = None
         self.channels: dict[int, Channel] = {}
         self._driver = driver
         self._port = process.port
