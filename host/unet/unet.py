@@ -173,8 +173,8 @@ class Unet:
 
     async def compute(self, cycles: int) -> None:
         """Compute for ``cycles``; a message for an endpoint with an
-        :attr:`~.CommunicationEndpoint.upcall` interrupts, and the function runs, which takes what has come. What runs meanwhile takes time
-        of its own."""
+        :attr:`~.CommunicationEndpoint.upcall` interrupts, and the function runs, which takes what
+        has come. What runs meanwhile takes time of its own."""
         port, driver = self._port, self.driver
         watched = [endpoint for endpoint in self._endpoints if endpoint.upcall is not None]
         left = cycles
