@@ -33,7 +33,7 @@ class BulkSending:
         self._sending = sending
         self._handlers = handlers
         self._deadline = deadline
-        self._mtu = sending.node.description.nic.mtu
+        self._mtu = sending.way.bulk_bytes
         self._c_end = sending.node.service(Prices).end
 
     def begin(self, peer: Peer, transfer: Transfer) -> None:

@@ -13,6 +13,16 @@ def needs(description: Description, name: str) -> Iterable[str]:
     if description.nic.send_ring == 0 and description.nic.processor == "none":
         yield (f"nic.send_ring = 0: {name} needs a send ring, or a NIC processor "
                "(nic.processor)")
+    if description.am.carrier == "unet":
+        if description.nic.processor == "none":
+            yield (f"am.carrier = unet: {name} over U-Net needs firmware of the NIC processor; "
+                   "try --set nic.processor=picorv32")
+        if description.unet.buffers == "tlb":
+            yield (f"unet.buffers = tlb: {name} over U-Net (am.carrier) polls without answering "
+                   "what the NIC asks for; it takes segment or direct")
+        if description.am.message_processor != "none":
+            yield (f"am.message_processor = {description.am.message_processor}: {name} over U-Net "
+                   "(am.carrier) has none")
 
 
 def flushes(description: Description) -> bool:

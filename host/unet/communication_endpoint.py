@@ -32,6 +32,8 @@ class CommunicationEndpoint:
     ----------
     segment, size
         Virtual address of the segment, and its bytes.
+    send_queue, receive_queue
+        Its queues, for whoever posts without these calls.
     channels
         Its open channels, by number.
     asks
@@ -56,9 +58,9 @@ class CommunicationEndpoint:
         processor = driver.processor
         assert processor is not None
         doorbell = processor.doorbell(self.number + 1)
-        self._sends = SendQueue(process, processor, doorbell, opened.page, opened.slots,
+        self.send_queue = SendQueue(process, processor, doorbell, opened.page, opened.slots,
                                 opened.statuses, sends)
-        self._receives = ReceiveQueue(process, opened.page, doorbell, opened.receives, receives,
+        self.receive_queue = ReceiveQueue(process, opened.page, doorbell, opened.receives, receives,
                                       frees)
         self._block = process.node.service(Prices).block
         self._base = segment - BASE if driver.anywhere else 0
@@ -81,27 +83,27 @@ class CommunicationEndpoint:
         """Send the ``length`` bytes at ``offset`` of the segment. The number of the descriptor,
         from 1 on; 0: the queue is full, and nothing was posted. The buffer must not change until
         the descriptor is over (:meth:`over`)."""
-        return await self._sends.buffer(channel.number, self._base + offset, length, None)
+        return await self.send_queue.buffer(channel.number, self._base + offset, length, None)
 
     async def post_inline(self, channel: Channel, data: bytes) -> int:
         """Send up to INLINE bytes, which go with the descriptor."""
-        return await self._sends.inline(channel.number, data)
+        return await self.send_queue.inline(channel.number, data)
 
     async def post_from(self, channel: Channel, address: int, length: int,
                         there: int | None = None) -> int:
         """Send the bytes at virtual address ``address``, which are registered or, with
         ``unet.buffers`` = tlb, any of the process's; to ``there``, a place of the receiver's, if
         that is given."""
-        return await self._sends.buffer(channel.number, self.place(address) & 0xFFFF_FFFF, length,
-                                        there)
+        return await self.send_queue.buffer(channel.number, self.place(address) & 0xFFFF_FFFF,
+                                            length, there)
 
     async def over(self, number: int = 0) -> bool:
         """Tells whether the send with this number is over; 0: all are."""
-        wanted = number or self._sends.posted
-        if self._sends.done < wanted:
-            await self._sends.look()
+        wanted = number or self.send_queue.posted
+        if self.send_queue.done < wanted:
+            await self.send_queue.look()
             await self._attend()
-        return self._sends.done >= wanted
+        return self.send_queue.done >= wanted
 
     async def drain(self) -> None:
         """Wait until all sends are over."""
@@ -111,38 +113,38 @@ class CommunicationEndpoint:
     @property
     def sends(self) -> int:
         """Descriptors that the send queue has room for."""
-        return self._sends.count
+        return self.send_queue.count
 
     @property
     def under_way(self) -> int:
         """Sends that are not known to be over."""
-        return self._sends.posted - self._sends.done
+        return self.send_queue.posted - self.send_queue.done
 
     @property
     def failed(self) -> dict[int, Status]:
         """What became of the sends that the NIC refused, by number, as far as seen."""
-        return self._sends.failed
+        return self.send_queue.failed
 
     # Receives
 
     async def post_free(self, offset: int, length: int) -> bool:
         """Give ``length`` bytes at ``offset`` of the segment to the free queue; False: that is
         full."""
-        return await self._receives.free(self._base + offset, length)
+        return await self.receive_queue.free(self._base + offset, length)
 
     async def post_free_at(self, address: int, length: int) -> bool:
         """The same of memory outside the segment."""
-        return await self._receives.free(self.place(address) & 0xFFFF_FFFF, length)
+        return await self.receive_queue.free(self.place(address) & 0xFFFF_FFFF, length)
 
     @property
     def buffers_out(self) -> int:
         """Buffers that the NIC has."""
-        return self._receives.out
+        return self.receive_queue.out
 
     async def poll(self) -> Received | None:
         """The next message, if one has come."""
         await self._attend()
-        return await self._receives.poll()
+        return await self.receive_queue.poll()
 
     async def receive(self) -> Received:
         """Spin until the next message comes."""
@@ -150,7 +152,7 @@ class CommunicationEndpoint:
         port.waiting_for(f"a message at endpoint {self.number}")
         while True:
             await self._attend()
-            found = await self._receives.poll(LOOK if self.asks else 1 << 30)
+            found = await self.receive_queue.poll(LOOK if self.asks else 1 << 30)
             if found is not None:
                 port.waiting_for("")
                 return found
@@ -160,26 +162,26 @@ class CommunicationEndpoint:
         driver, port = self._driver, self._port
         port.waiting_for(f"a message at endpoint {self.number}")
         async with driver.lock.held():
-            await self._receives.arm()
+            await self.receive_queue.arm()
             while not await self.pending():
                 port.spend(self._block)
                 if await sleep(port, driver.lock):
                     await driver.interrupt()
-                    await self._receives.arm()
+                    await self.receive_queue.arm()
         port.waiting_for("")
 
     async def arm(self) -> None:
         """Have the NIC interrupt at the next message."""
-        await self._receives.arm()
+        await self.receive_queue.arm()
 
     async def pending(self) -> bool:
         """Tells whether a message has come."""
-        return not (await self._port.poll(self._receives.watch, once=True)).timed_out
+        return not (await self._port.poll(self.receive_queue.watch, once=True)).timed_out
 
     async def dropped(self) -> tuple[int, int]:
         """Messages dropped here so far: for want of a free buffer, and of room in the receive
         queue."""
-        return await self._receives.dropped()
+        return await self.receive_queue.dropped()
 
     # Copies
 

@@ -36,6 +36,8 @@ class ReceiveQueue:
     ----------
     seen
         Descriptors taken so far.
+    told
+        Of these, as many as the NIC knows of.
     out
         Buffers that the NIC has.
     """
@@ -56,7 +58,7 @@ class ReceiveQueue:
         self._inline = prices.inline
         self._query = prices.query
         self.seen = 0
-        self._told = 0
+        self.told = 0
         self._given = 0
         self.out = 0
 
@@ -117,14 +119,19 @@ class ReceiveQueue:
         else:
             data = behind[:length]
         self.seen += 1
-        if self.seen - self._told >= self._quarter:
-            self._told = self.seen
-            await port.room(1)
-            port.process = self._process.number
-            port.put_write(self._page + TAKEN_AT, 1, self.seen & MASK)
+        if self.seen - self.told >= self._quarter:
+            await self.tell(self.seen)
         port.finish(begin, RECEIVE_COMPLETE, trace)
         return Received(channel, length, data, tuple(buffers), bool(word & PLACED),
                         bool(word & REFUSED), trace)
+
+    async def tell(self, taken: int) -> None:
+        """Tell the NIC how many descriptors have been taken."""
+        port = self._port
+        self.told = taken
+        await port.room(1)
+        port.process = self._process.number
+        port.put_write(self._page + TAKEN_AT, 1, taken & MASK)
 
     async def arm(self) -> None:
         """Have the NIC interrupt when a descriptor comes behind those that were taken, at once if

@@ -1,5 +1,7 @@
 """The send queue: descriptors, done flags, back-pressure."""
 
+from collections.abc import Sequence
+
 from ...layouts.operations import BURST, CACHE_LINE
 from ...layouts.processor import SLOT_BYTES
 from ...layouts.trace import BEGIN, END, Activity
@@ -8,13 +10,15 @@ from ..kernel.process import Process
 from ..processor import NicProcessor
 from .costs import Prices
 
-__all__ = ["SendQueue"]
+__all__ = ["INLINED", "PUT", "S_CHANNEL", "SendQueue"]
 
 POST_SEND, SEND_COMPLETE = int(Activity.POST_SEND), int(Activity.SEND_COMPLETE)
 S_CHANNEL, S_TRACE = SEND.offset("channel"), SEND.offset("trace")
 PHASE, INLINED, PLACED = (SEND.mask(name) for name in ("phase", "inlined", "placed"))
 STATUS_AT = SEND_STATUS.offset("status")
 MASK = 0xFFFF_FFFF
+PUT = 4
+"""Most operations of a post."""
 
 
 class SendQueue:
@@ -73,21 +77,26 @@ class SendQueue:
             if self.posted - self.done == self.count:
                 port.mark(POST_SEND, END, trace)
                 return 0
-        if not self.posted & self.count:
-            word |= PHASE
-        await self._put([word | trace << S_TRACE, *words], trace)
+        await port.room(PUT)
+        store = self.put(word, words, trace)
+        if store is not None:
+            await port.executed
+            self._memory.write(*store)
         port.mark(POST_SEND, END, trace)
         return self.posted
 
-    async def _put(self, words: list[int], trace: int) -> None:
+    def put(self, word: int, words: Sequence[int], trace: int) -> tuple[int, bytes] | None:
+        """Put the descriptor into the next slot, which must be free; PUT operations at most. What
+        is to be written to memory as soon as they have been executed: address, data."""
         port = self._port
         port.process = self._process.number
         offset = (self.posted & self.count - 1) * SLOT_BYTES
+        if not self.posted & self.count:
+            word |= PHASE
+        words = [word | trace << S_TRACE, *words]
         self.posted += 1
         if self._slots:
-            await self._store(self._slots + offset, words)
-            return
-        await port.room(4)
+            return self._put_stores(self._slots + offset, words)
         at = self._page + offset
         for first in range(0, len(words), BURST):
             part = words[first:first + BURST]
@@ -96,19 +105,23 @@ class SendQueue:
         if not self._words:
             port.put_write(self._page + POSTED_AT, 1, self.posted & MASK)
         port.put_write(self._doorbell, 1, self.posted & MASK)
+        return None
 
-    async def _store(self, at: int, words: list[int]) -> None:
+    def _put_stores(self, at: int, words: Sequence[int]) -> tuple[int, bytes]:
         """Into a queue in host memory: the store that takes the first line is the last one, and the
         NIC sees the words exactly when it sees that."""
         port = self._port
         port.work("store", len(words))
-        await port.room(2)
         data = b"".join(word.to_bytes(8, "little") for word in words)
         if len(data) > CACHE_LINE:
             port.put_touch(at + CACHE_LINE, len(data) - CACHE_LINE, store=True)
         port.put_touch(at, min(len(data), CACHE_LINE), store=True)
-        await port.executed
-        self._memory.write(at, data)
+        return at, data
+
+    def put_watch(self, timeout: int) -> None:
+        """The last watch of a poll: until the oldest send is over."""
+        self._port.put_poll(self._statuses + (self.done & self.count - 1) * 8,
+                            self.done + 1 & MASK, MASK, timeout)
 
     async def look(self) -> bool:
         """Look at the done flags from the oldest send on; whether all sends are over."""

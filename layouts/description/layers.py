@@ -43,6 +43,9 @@ class Am(Section):
     message_processor: str = cost("none", unit="", pattern="^(none|cpu)$",
                                   doc="With 'cpu', CPU 1 of a node moves messages between queues "
                                       "in memory and the NIC; with 'none' the program's CPU does.")
+    carrier: str = cost("nic", unit="", pattern="^(nic|unet)$",
+                        doc="Active Messages run over the NIC itself ('nic'), or over endpoints of "
+                            "U-Net ('unet'), whose free queues are their windows.")
     message_work: int = cost(0, ge=0, le=100000,
                              doc="A message processor works this long for each message, each way, "
                                  "beside the paths that are counted.")

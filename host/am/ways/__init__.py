@@ -11,6 +11,7 @@
 - :mod:`.nic_queues`: queues in NIC memory both ways, firmware ``lanai``;
 - :mod:`.loaded_queue`: a queue in host memory and one uncached access a packet, firmware ``elan``;
 - :mod:`.entry_queue`: entries in host memory and their lengths in NIC memory, firmware ``tb2``;
+- :mod:`.unet_queue`: the queues of an endpoint of U-Net (``am.carrier`` = unet);
 - :mod:`.processor_queue`: a message processor, which is another CPU of the node.
 """
 
@@ -23,6 +24,7 @@ from .loaded_queue import LoadedQueue
 from .nic_queues import NicQueues
 from .processor_queue import ProcessorQueue
 from .send_window import SendWindow
+from .unet_queue import UnetQueue
 from .way import Way
 
 __all__ = ["Way", "way_of"]
@@ -39,6 +41,8 @@ def way_of(node: Node) -> Way:
     if not node.description.bus.coherent and node.description.am.firmware != "tb2":
         raise RuntimeError("bus.coherent = false: Active Messages flush the lines that the NIC "
                            "reads and writes over firmware tb2 alone (am.firmware)")
+    if node.description.am.carrier == "unet":
+        return UnetQueue(node)
     if node.description.am.message_processor == "cpu":
         return ProcessorQueue(node)
     nic = node.description.nic

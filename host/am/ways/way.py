@@ -54,6 +54,8 @@ class Way:
     ----------
     ring
         Where packets arrive.
+    bulk_bytes
+        Most data of a bulk packet.
     entries, bulk_entries
         Operations of the port that a packet takes; a bulk packet.
     takes
@@ -76,6 +78,7 @@ class Way:
     def __init__(self, node: Node) -> None:
         self.node, self.port, self.memory = node, node.port, node.memory
         self.ring = ReceiveRing(node)
+        self.bulk_bytes = node.description.nic.mtu
         self.stores = []
         self._pinned: PinnedRegion | None = None
 

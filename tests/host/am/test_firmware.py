@@ -20,6 +20,9 @@ WAYS = {
     "lanai": ({**CORE}, {"am.firmware": "lanai"}),
     "elan": ({**CORE, **UNCACHED}, {"am.firmware": "elan"}),
     "tb2": ({**CORE}, {"am.firmware": "tb2", "am.bulk": "copy"}),
+    "unet": ({**CORE}, {"am.carrier": "unet"}),
+    "unet, direct": ({**CORE, "nic.attachment": "memory_bus"},
+                     {"am.carrier": "unet", "unet.buffers": "direct"}),
 }
 FIRMWARES = pytest.mark.parametrize("way", ["doorbell queue", "lanai", "elan", "tb2"])
 PATIENT = {"timeout": 250_000}
