@@ -11,6 +11,7 @@ beginning of the process's memory.
 from enum import IntEnum
 
 from .bits import Field, Word
+from .in_c import InC, picked
 from .packet import TRACE_BITS
 from .processor import SEND_WORD, WINDOW_PAGE
 
@@ -181,3 +182,13 @@ UNET_HEADER = Word(
     Field("place", 32, "placed: where the packet's data go"),
 )
 """The word behind the wire header; the data follow."""
+
+IN_C = InC(
+    picked(globals(), "UNET", (
+        "ENDPOINTS", "NODES", "CHANNELS", "TAGS", "SEGMENT_PAGES", "SEND_SLOTS", "FREE_SLOTS",
+        "RECEIVE_BYTES", "INLINE", "MAX_BUFFERS", "MAX_MESSAGE", "TLB", "TABLE_ENTRY",
+        "UNET_HEADER_BYTES")),
+    words={"unet_send": SEND, "unet_send_status": SEND_STATUS, "unet_free": FREE,
+           "unet_receive": RECEIVE, "unet_received_buffer": RECEIVED_BUFFER,
+           "unet_header": UNET_HEADER, "unet_detail": UNET_DETAIL},
+    enums={"unet_status": Status, "unet_kernel": KernelCommand, "unet_buffers": Buffers})

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 from ...layouts.description import Am, Description
 from ...layouts.doors.layer import Layer
+from ..unet.knobs import Knobs as Unet
 
 __all__ = ["LAYER", "flushes", "needs"]
 
@@ -17,7 +18,7 @@ def needs(description: Description, name: str) -> Iterable[str]:
         if description.nic.processor == "none":
             yield (f"am.carrier = unet: {name} over U-Net needs firmware of the NIC processor; "
                    "try --set nic.processor=picorv32")
-        if description.unet.buffers == "tlb":
+        if description.section(Unet).buffers == "tlb":
             yield (f"unet.buffers = tlb: {name} over U-Net (am.carrier) polls without answering "
                    "what the NIC asks for; it takes segment or direct")
         if description.am.message_processor != "none":
@@ -30,6 +31,11 @@ def flushes(description: Description) -> bool:
     return description.am.firmware == "tb2"
 
 
+def _settle(description: Description) -> Description:
+    """Over U-Net the description has its knobs."""
+    return description.of_layers(["unet"] if description.am.carrier == "unet" else [])
+
+
 LAYER = Layer(
     name="am",
     title="Generic Active Messages 1.1 over the rings of the NIC, or over firmware",
@@ -37,6 +43,7 @@ LAYER = Layer(
     drivers=("nicbed.host.nic.kinds:Rings", "nicbed.host.nic.kinds:Queues"),
     needs=needs,
     flushes=flushes,
+    settle=_settle,
     messages="nicbed.host.am.gam:Gam",
     endpoint="nicbed.host.am.endpoint:AmEndpoint",
     background="nicbed.host.am.message_processor:background",

@@ -16,6 +16,7 @@ In the order in which to read:
 - :mod:`.copying`: Copies between a program's buffers and the segment
 - :mod:`.driver`: The driver: firmware, endpoints, channels, registered memory, the interrupt
 - :mod:`.pinning`: Pages that the NIC may access: registered, or pinned on demand
+- :mod:`.knobs`: Knobs of the layer unet
 - :mod:`.layer`: The layer unet for the testbed
 - :mod:`.endpoint`: A side of an exchange over U-Net
 - :mod:`.costs`: Prices U-Net: every path of the library and of the driver is a sum of cost items

@@ -22,6 +22,7 @@ from ..port.node import Node
 from ..processor import Mailbox, NicProcessor
 from .channel import Channel
 from .costs import Prices
+from .knobs import Knobs
 from .pinning import Pinning
 
 __all__ = ["Driver", "Opened"]
@@ -63,7 +64,7 @@ class Driver:
         self.paths = node.service(Prices)
         self.processes: dict[int, Process] = {}
         self.processor: NicProcessor | None = None
-        kind = Buffers[description.unet.buffers.upper()]
+        kind = Buffers[description.section(Knobs).buffers.upper()]
         self.anywhere = kind is not Buffers.SEGMENT
         self.asks = kind is Buffers.TLB
         self._kind = kind
@@ -90,7 +91,7 @@ class Driver:
             return
         node, description = self.node, self.description
         processor = node.service(NicProcessor)
-        unet = description.unet
+        unet = description.section(Knobs)
         parameters: dict[str, int | list[int]] = {
             "buffers": int(self._kind), "tlb_sets": unet.tlb_entries // unet.tlb_ways,
             "tlb_ways": unet.tlb_ways, "mtu": description.nic.mtu,

@@ -17,6 +17,7 @@ from ..endpoint import Endpoint, EndpointError, Exchange, Spin
 from ..kernel.process import Process
 from ..port.node import Node
 from .channel import Channel
+from .knobs import Knobs
 from .received import Received
 from .unet import Unet
 
@@ -71,7 +72,7 @@ class UnetEndpoint(Endpoint):
     @classmethod
     def largest(cls, description: Description) -> int:
         """What fits the buffers of a segment, one to send and one to receive."""
-        if description.unet.buffers != "segment":
+        if description.section(Knobs).buffers != "segment":
             return MAX_MESSAGE
         return min(MAX_MESSAGE, (SEGMENT_PAGES * description.via.page_bytes) // 2 - 4096)
 

@@ -14,7 +14,7 @@ from .draft import Draft
 from .errors import KnobError
 from .knob import Kind, Section, cost, structure, timing
 from .known import knobs, knobs_by_name
-from .layers import EAGER, Am, Am2, Apps, Gm, Mpi, Mpl, Tcp, Unet, Via
+from .layers import EAGER, Am, Am2, Apps, Gm, Mpi, Mpl, Tcp, Via
 from .listed import Knob, knobs_of
 from .target import (
     LONG_PACKET,
@@ -36,4 +36,4 @@ from .whole import Description
 __all__ = ["EAGER", "LONG_PACKET", "MAX_CPUS", "MAX_NICS", "MAX_PORTS", "Am", "Am2", "Apps", "Bus",
            "Cpu", "Description", "Draft", "Fabric", "Faults", "Gm", "Kind", "Knob", "KnobError",
            "Link", "Memory", "Mpi", "Mpl", "Nic", "Node", "Processor", "Section", "Switch", "Tcp",
-           "Unet", "Via", "cost", "knobs", "knobs_by_name", "knobs_of", "structure", "timing"]
+           "Via", "cost", "knobs", "knobs_by_name", "knobs_of", "structure", "timing"]

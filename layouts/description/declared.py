@@ -4,7 +4,7 @@ from pydantic import ConfigDict
 
 from .cpu import Cpu
 from .knob import Section
-from .layers import Am, Am2, Apps, Gm, Mpi, Mpl, Tcp, Unet, Via
+from .layers import Am, Am2, Apps, Gm, Mpi, Mpl, Tcp, Via
 from .target import Bus, Fabric, Faults, Link, Memory, Nic, Node, Processor, Switch
 
 __all__ = ["DECLARED", "Declared"]
@@ -27,7 +27,6 @@ class Declared(Section):
     am2: Am2 = Am2()
     via: Via = Via()
     gm: Gm = Gm()
-    unet: Unet = Unet()
     tcp: Tcp = Tcp()
     mpl: Mpl = Mpl()
     mpi: Mpi = Mpi()

@@ -7,7 +7,7 @@ from pydantic import model_validator
 from ..rate import Rate
 from .knob import Section, cost, power_of_two, structure, timing
 
-__all__ = ["EAGER", "Am", "Am2", "Apps", "Gm", "Mpi", "Mpl", "Tcp", "Unet", "Via"]
+__all__ = ["EAGER", "Am", "Am2", "Apps", "Gm", "Mpi", "Mpl", "Tcp", "Via"]
 
 EAGER = {"via": 1024, "gm": 8000, "tcp": 8000, "shm": 8000, "self": 1024}
 """Longest messages that MPI sends with their data at once, by channel, where ``mpi.eager`` does not
@@ -205,34 +205,6 @@ class Am2(Section):
     work_receive: int = cost(0, unit="NIC processor cycles", ge=0, le=100000,
                              doc="The firmware works this much longer for each packet that it "
                                  "receives.")
-
-
-class Unet(Section):
-    buffers: str = cost("segment", unit="", pattern="^(segment|direct|tlb)$",
-                        doc="Buffers of messages are in the endpoint's pinned 'segment', to and "
-                            "from which programs copy; in any registered memory ('direct'); or "
-                            "anywhere, by a 'tlb' in the NIC, which asks the kernel for what it "
-                            "misses.")
-    tlb_entries: int = cost(64, unit="pages", ge=2, le=64,
-                            doc="The NIC holds the translations of this many pages, for "
-                                "unet.buffers = 'direct' and 'tlb'.")
-    tlb_ways: int = cost(4, unit="pages", ge=1, le=64,
-                         doc="A page may be in one of so many places of them; the least recently "
-                             "used leaves.")
-    work_send: int = cost(0, unit="NIC processor cycles", ge=0, le=100000,
-                          doc="The firmware works this much longer for each packet that it sends.")
-    work_receive: int = cost(0, unit="NIC processor cycles", ge=0, le=100000,
-                             doc="The firmware works this much longer for each packet that it "
-                                 "receives.")
-
-    @model_validator(mode="after")
-    def _combinations(self) -> "Unet":
-        for name in ("tlb_entries", "tlb_ways"):
-            power_of_two(f"unet.{name}", getattr(self, name))
-        if self.tlb_ways > self.tlb_entries:
-            raise ValueError(f"unet.tlb_ways = {self.tlb_ways}: must be at most unet.tlb_entries = "
-                             f"{self.tlb_entries}")
-        return self
 
 
 class Tcp(Section):

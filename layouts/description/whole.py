@@ -208,18 +208,12 @@ class Description(Declared):
             lambda tables: type(self).model_validate(tables, context={OWNERS: layers}))
 
     def section(self, kind: type[S]) -> S:
-        """Its section of class ``kind``, that of an object which brings one along.
-
-        Raises
-        ------
-        LookupError
-            It has none: it is a description for another layer (:meth:`of_layers`).
-        """
+        """Its section of class ``kind``, that of an object which brings one along; where it has
+        none, one in which no knob was set."""
         for section in dict(self).values():
             if isinstance(section, kind):
                 return section
-        raise LookupError(f"the description has no section of {kind.__name__}: it was not made "
-                          "for that layer")
+        return kind()
 
     @property
     def outside(self) -> tuple[Named, ...]:

@@ -54,9 +54,8 @@ def test_they_are_set_listed_checked_and_kept() -> None:
         load("default", ["thin.windows=5"])
 
 
-def test_a_description_for_another_layer_says_so() -> None:
-    with pytest.raises(LookupError, match="no section of Thin: it was not made for that layer"):
-        load("default").section(Thin)
+def test_where_there_are_none_they_are_as_declared() -> None:
+    assert load("default").section(Thin) == Thin()
 
 
 def test_a_layer_from_outside_has_them_though_none_was_set(
