@@ -99,7 +99,7 @@ SEND_STATUS = Word("unet_send_status", Field("count", 32, "sends over so far, wi
 
 
 class Status(IntEnum):
-    """What became of a descriptor."""
+    """The end of a descriptor: done, or refused for a reason."""
 
     DONE = 0
     BAD_CHANNEL = 1

@@ -16,24 +16,11 @@ struct question {
     uint32_t replaces, victim_endpoint, victim;
 };
 
-static struct entry {
-    uint32_t key; /* page and endpoint + 1; 0: empty */
-    uint32_t frame, used;
-} cache[TLB];
 static uint32_t clock_hand; /* counts uses */
-static struct entry *filling;
 
 static inline uint32_t key_of(const struct endpoint *e, uint32_t page)
 {
     return page << 4 | (e->number + 1);
-}
-
-/* The kernel has answered. */
-RARE void translation_fill(uint32_t frame)
-{
-    if (filling)
-        filling->frame = frame;
-    filling = NULL;
 }
 
 /* Asks the kernel for the page, and waits: nothing else is done here meanwhile but what the kernel
@@ -120,14 +107,4 @@ bool span_find(struct span *s, struct endpoint *e, uint32_t place, uint32_t byte
     s->bytes = rest;
     s->behind = translate_rarely(e, place + rest);
     return s->behind;
-}
-
-/* When this returns no transfer uses a translation of the endpoint. */
-RARE void translations_forget(uint32_t number)
-{
-    for (struct entry *e = cache; e < cache + TLB; e++)
-        if ((e->key & 15) == number + 1)
-            e->key = 0;
-    dma_read_wait(engine_given[ENGINE_H2N]);
-    dma_write_wait(engine_given[ENGINE_N2H]);
 }

@@ -13,9 +13,9 @@
  *
  * Calls between files go one way, from a file to those below it. In the order in which to read, top
  * down: main.c: the main loop. sending.c: from descriptors to packets. receiving.c: from packets to
- * descriptors. kernel.c: the kernel's commands. endpoints.c: what processes are told. translation.c:
- * from places to host memory. state.c: what all share. translation.c waits for the kernel's answers
- * by kernel_command(), which translates nothing. The prototypes come bottom up.
+ * descriptors. endpoints.c: what processes are told. translation.c: from places to host memory; it
+ * waits for the kernel's answers. kernel.c: the kernel's commands. cache.c: the cache of
+ * translations. state.c: what all share. The prototypes come bottom up.
  */
 #ifndef UNET_H
 #define UNET_H
@@ -138,6 +138,18 @@ static inline struct endpoint *endpoint_of(const struct channel *c)
     return &endpoints[c->endpoint - 1];
 }
 
+/* --- cache.c ------------------------------------------------------------------------------------ */
+
+struct entry {
+    uint32_t key; /* page and endpoint + 1; 0: empty */
+    uint32_t frame, used;
+};
+extern struct entry cache[TLB];
+extern struct entry *filling; /* for which the kernel was asked */
+
+void translations_forget(uint32_t number);
+void translation_fill(uint32_t frame);
+
 /* --- translation.c ------------------------------------------------------------------------------ */
 
 /* Where bytes are in host memory: `bytes` of them at `at`, the others at `behind`. */
@@ -158,8 +170,6 @@ static inline bool within(const struct endpoint *e, uint32_t place, uint32_t byt
 }
 
 bool span_find(struct span *s, struct endpoint *e, uint32_t place, uint32_t bytes);
-void translations_forget(uint32_t number);
-void translation_fill(uint32_t frame);
 
 /* --- endpoints.c -------------------------------------------------------------------------------- */
 

@@ -122,7 +122,7 @@ class CommunicationEndpoint:
 
     @property
     def failed(self) -> dict[int, Status]:
-        """What became of the sends that the NIC refused, by number, as far as seen."""
+        """The sends that the NIC refused, by number, with the reason, as far as seen."""
         return self.send_queue.failed
 
     # Receives

@@ -71,7 +71,7 @@ class UnetEndpoint(Endpoint):
 
     @classmethod
     def largest(cls, description: Description) -> int:
-        """What fits the buffers of a segment, one to send and one to receive."""
+        """The longest message whose buffers, one to send and one to receive, are in a segment."""
         if description.section(Knobs).buffers != "segment":
             return MAX_MESSAGE
         return min(MAX_MESSAGE, (SEGMENT_PAGES * description.via.page_bytes) // 2 - 4096)

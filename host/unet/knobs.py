@@ -20,8 +20,8 @@ class Knobs(Section):
                             doc="The NIC holds the translations of this many pages, for "
                                 "unet.buffers = 'direct' and 'tlb'.")
     tlb_ways: int = cost(4, unit="pages", ge=1, le=64,
-                         doc="A page may be in one of so many places of them; the least recently "
-                             "used leaves.")
+                         doc="A page's translation has one of so many places among them, of which "
+                             "the least recently used leaves.")
     work_send: int = cost(0, unit="NIC processor cycles", ge=0, le=100000,
                           doc="The firmware works this much longer for each packet that it sends.")
     work_receive: int = cost(0, unit="NIC processor cycles", ge=0, le=100000,

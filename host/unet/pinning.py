@@ -12,7 +12,7 @@ __all__ = ["Pinning"]
 
 
 class Pinning:
-    """What the kernel of ``node`` has pinned for the NIC.
+    """The pages that the kernel of ``node`` has pinned for the NIC.
 
     Attributes
     ----------

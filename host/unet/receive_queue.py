@@ -82,7 +82,7 @@ class ReceiveQueue:
 
     @property
     def watch(self) -> Watch:
-        """What becomes true when the next descriptor comes."""
+        """The condition that becomes true when the next descriptor comes."""
         return Watch(self._slots + (self.seen & self.count - 1) * RECEIVE_BYTES,
                      0 if self.seen & self.count else 1, 1)
 

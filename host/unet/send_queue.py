@@ -100,8 +100,8 @@ class SendQueue:
         at = self._page + offset
         for first in range(0, len(words), BURST):
             part = words[first:first + BURST]
-            port.put_write(at + 8 * first, len(part), *part, *(0,) * (BURST - len(part)),
-                           0 if first else trace)
+            d0, d1, d2, d3 = (*part, *(0,) * (BURST - len(part)))
+            port.put_write(at + 8 * first, len(part), d0, d1, d2, d3, 0 if first else trace)
         if not self._words:
             port.put_write(self._page + POSTED_AT, 1, self.posted & MASK)
         port.put_write(self._doorbell, 1, self.posted & MASK)

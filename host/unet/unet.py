@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from inspect import isawaitable
 
 from ...layouts.errors import UserError
 from ...layouts.unet import (
@@ -197,7 +198,7 @@ class Unet:
                 return
             self._port.spend(self._paths.upcall)
             result = endpoint.upcall(endpoint) if endpoint.upcall else None
-            if hasattr(result, "__await__"):
+            if isawaitable(result):
                 await result
             elif await endpoint.pending():
                 return  # it took none: it runs at the next interrupt

@@ -91,11 +91,11 @@ def outcome(name: str, layer: str, *overrides: str, times: int = 1, **changes: A
 
 def test_no_benchmark_is_left_out() -> None:
     """Of those of one NIC. Memory is measured on the target; MPI and TCP need nodes with one; AM-II
-    counts processes."""
+    counts processes; U-Net has tests of its own."""
     for layer, rows in OF_ONE.items():
         assert layer in ("gm", "fm") or {*rows, "nics", "memory"} >= {
             name for name in benches.BENCHES.names() if layer in benches.get(name).layers}
-    assert {*OF_ONE, "am2", "mpi", "tcp", "raw"} == set(LAYERS.names())
+    assert {*OF_ONE, "am2", "unet", "mpi", "tcp", "raw"} == set(LAYERS.names())
 
 
 @pytest.mark.parametrize(("layer", "name"), [
