@@ -29,7 +29,8 @@ def _headline(name: str) -> str:
         text.append(line.strip("# "))
     sentence = " ".join(text).split(". ")[0].rstrip(".:")
     tables = tomllib.loads("\n".join(lines))
-    changed = sum(len(content) for section, content in tables.items() if section != load.FIT)
+    changed = sum(len(content) for section, content in tables.items()
+                  if section not in (load.FIT, load.TYPICAL))
     return f"{sentence} ({counted(changed, 'knob')})"
 
 

@@ -17,11 +17,12 @@ from ...layouts.doors import LAYERS, NICS, Layer, NicDesign
 from ...layouts.doors.lazy import resolved
 from ..errors import UserError, nearest
 
-__all__ = ["DEFAULT", "FIT", "acquaint", "check_name", "difference", "find", "fit_table",
-           "for_layer", "load", "names", "parse_set"]
+__all__ = ["DEFAULT", "FIT", "TYPICAL", "acquaint", "check_name", "difference", "find",
+           "fit_table", "for_layer", "load", "names", "parse_set", "typical_table"]
 
 DEFAULT = "default"
 FIT = "fit"
+TYPICAL = "typical"
 _START = Description()
 _PLUGS = frozenset(knob.name for knob in knobs() if knob.at is not None)
 """Knobs that name objects, which bring knobs along."""
@@ -88,6 +89,7 @@ def _draft(nic: str | Description) -> tuple[Draft, Description]:
         return Draft(dict(nic), "description"), nic
     table = _read(nic)
     table.pop(FIT, None)
+    table.pop(TYPICAL, None)
     return Draft(table, nic, find(nic).resolve().parent), _START
 
 
@@ -118,9 +120,26 @@ def fit_table(nic: str) -> dict[str, Any]:
     UserError
         The file cannot be read, or what it calls fit is no table.
     """
-    table = _read(nic).get(FIT, {})
+    return _beside(nic, FIT)
+
+
+def typical_table(nic: str) -> dict[str, Any]:
+    """The table ``[typical]`` of a description, which gives knobs ranges and is none of them; empty
+    if there is none.
+
+    Raises
+    ------
+    UserError
+        The file cannot be read, or what it calls typical is no table.
+    """
+    return _beside(nic, TYPICAL)
+
+
+def _beside(nic: str, name: str) -> dict[str, Any]:
+    """The table ``name`` of a description, beside its knobs."""
+    table = _read(nic).get(name, {})
     if not isinstance(table, dict):
-        raise UserError(f"{nic}: {FIT} = {short(table)}: must be a table, [{FIT}]")
+        raise UserError(f"{nic}: {name} = {short(table)}: must be a table, [{name}]")
     return table
 
 

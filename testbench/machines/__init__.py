@@ -22,5 +22,6 @@ In the order in which to read:
   Jacobian
 - :mod:`.writing`: Writes fitted values into a description's file
 - :mod:`.curves`, :mod:`.layouts_drawn`, :mod:`.plots`: Plots of published tables
+- :mod:`.intervals`: How sure a figure is, by the ranges of what nobody measured
 - :mod:`.page`: docs/explanation/reproduction.md
 """

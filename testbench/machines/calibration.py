@@ -81,6 +81,8 @@ class Target:
     quantity: Quantity
     published: float
     source: str
+    rounding: float = 0.0
+    """Half a unit of the published value's last digit, if it is of a study."""
 
     def residual(self, ours: float | None) -> float:
         """ours / published - 1."""
@@ -328,7 +330,9 @@ def _targets(table: Any, where: str) -> tuple[Target, ...]:
         for text, (_, figure) in figures:
             if figure.needs:
                 raise UserError(f"{where}: {text}: cannot be measured yet: needs {figure.needs}")
-        return tuple(Target(wanted, figure.middle, str(text)) for text, (wanted, figure) in figures)
+        return tuple(Target(wanted, figure.middle, str(text),
+                            figure.rounding + (figure.high - figure.low) / 2)
+                     for text, (wanted, figure) in figures)
     if not isinstance(table, Mapping):
         raise UserError(f"{where}: figures must be a table of quantities, or a list of published "
                         "figures")

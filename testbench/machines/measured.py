@@ -73,10 +73,12 @@ class Job:
                 *([self.bench.identity] if isinstance(self.bench, Named) else [])]
 
 
-def job_for(description: Description, wanted: Quantity, *, lean: bool = False) -> Job:
+def job_for(description: Description, wanted: Quantity, *, lean: bool = False,
+            brief: bool = False) -> Job:
     """The job that measures ``wanted``, on as many nodes as its benchmark needs at least; ``lean``:
-    and nothing else."""
-    parameters = {**wanted.parameters, **(wanted.lean if lean else {})}
+    and nothing else; ``brief``: in the least time."""
+    less = (wanted.brief or wanted.lean) if brief else wanted.lean if lean else {}
+    parameters = {**wanted.parameters, **less}
     least = apps.NODES if wanted.bench in APPS else get(wanted.bench).nodes
     nodes = max(description.fabric.nodes, least)
     if wanted.bench in APPS:

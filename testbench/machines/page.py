@@ -4,6 +4,8 @@
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from .intervals import section
+from .intervals.stored import stored
 from .plots import DRAWINGS
 from .reproduction import Measured, Row, error, rows_of, summary
 from .studies import Study
@@ -63,6 +65,10 @@ def markdown(found: Sequence[tuple[Study, Sequence[Measured]]], place: str = "")
         lines.append(f"| {study.name} | 0 of {counts} | – | – | – |" if whole is None else
                      f"| {study.name} | {whole.count} of {counts} | {whole.median:.1%} | "
                      f"{whole.worst:.1%} | {whole.name} |")
+    known = {study.name: study for study, _ in found}
+    documents = stored([(study, [one.table for one in tables]) for study, tables in found])
+    if documents:
+        lines += ["", *section.lines(documents, known, place)]
     for study, tables in found:
         lines += ["", f"## {study.title}", "", f"{study.source}."]
         for one in tables:

@@ -48,6 +48,9 @@ class Quantity:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     lean: Mapping[str, Any] = field(default_factory=dict)
     """On top of ``parameters``: what leaves out all that this quantity does not need."""
+    brief: Mapping[str, Any] = field(default_factory=dict)
+    """On top of ``parameters``: what takes least time, and gives the quantity to a few hundredths;
+    ``lean`` if there is nothing of the kind."""
     layer: str = DEFAULT_LAYER
     fabric: Mapping[str, int] = field(default_factory=dict)
     """Knobs of the fabric that it is measured on, in place of the description's."""
@@ -92,6 +95,15 @@ OVERHEAD = {"words": [1, 2, 3, 4], "waiting": [0, 1, 2, 4, 8, 12, 16, 18, 19, 20
 BEGINNING = {"issues": 128, "delays": ["0", "1", "3/2", "2"]}
 """Of the signature, the beginning at D = 0, more than any window holds, and each D beyond the round
 trip: o_s, o_r and the round trip need no more."""
+
+FIRST = {"issues": 24, "delays": ["0", "1"]}
+"""Of the signature, its first issues: enough for o_s and the round trip."""
+FEW = {"issues": 64, "delays": ["0", "1", "3/2", "2"]}
+"""Of the signature, what o_r needs."""
+STEADY = {"issues": 192, "delays": ["0", "1"]}
+"""Of the signature, what g needs: at D = 0 more than two windows."""
+WITHIN = {"issues": 64, "delays": ["0", "79/100", "1"]}
+"""Of the signature, what the cost at D within the round trip needs."""
 
 
 def _of(kind: type[T], get: Callable[[T], float | Fraction | None]) -> Pull:
@@ -171,19 +183,21 @@ def _pipelined(size: int) -> Pull:
 
 _ALL = [
     Quantity("o_s", "µs", "o_s", "logp", _logp(lambda found: found.o_s),
-             lean={**BEGINNING, "delays": ["0", "1"]}),
-    Quantity("o_r", "µs", "o_r", "logp", _logp(lambda found: found.o_r), lean=BEGINNING),
+             lean={**BEGINNING, "delays": ["0", "1"]}, brief=FIRST),
+    Quantity("o_r", "µs", "o_r", "logp", _logp(lambda found: found.o_r), lean=BEGINNING,
+             brief=FEW),
     Quantity("o_s+o_r", "µs", "o_s + o_r", "logp", _logp(lambda found: found.o_s + found.o_r),
-             lean=BEGINNING),
+             lean=BEGINNING, brief=FEW),
     # The cost of an issue in steady state also where the host bounds it.
-    Quantity("g", "µs", "g", "logp", _logp(lambda found: found.g)),
+    Quantity("g", "µs", "g", "logp", _logp(lambda found: found.g), brief=STEADY),
     # 16 µs are 79/100 of the Paragon's round trip, which takes 20.1.
     Quantity("cost at D = 16 µs", "µs", "cost of an issue at D = 16 µs", "logp",
              _logp(_cost_within),
-             {"delays": ["0", "1/8", "1/4", "1/2", "79/100", "1", "3/2", "2"]}),
+             {"delays": ["0", "1/8", "1/4", "1/2", "79/100", "1", "3/2", "2"]},
+             brief=WITHIN),
     Quantity("L", "µs", "L", "logp", _logp(lambda found: found.L)),
     Quantity("rtt", "µs", "round trip", "logp", _logp(lambda found: found.rtt),
-             lean={**BEGINNING, "delays": ["0", "1"]}),
+             lean={**BEGINNING, "delays": ["0", "1"]}, brief=FIRST),
     Quantity("rtt farthest", "µs", "round trip, farthest of 16 nodes", "rtt",
              _trip(1), {"words": [1], "peer": 15},
              fabric={"nodes": 16, "columns": 4}),

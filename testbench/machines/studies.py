@@ -39,6 +39,10 @@ Or a program in a layout (``nicbed app --layout``), over Active Messages II, at 
 
 A study of one's own is a file anywhere. Machines whose names are paths are relative to its folder.
 
+The digits of a published value say how it was rounded: 2 to 0.5, 2.0 to 0.05. ``lacks`` of a
+figure is the mechanism that the machine's model lacks, which ``nicbed reproduce --intervals`` tells
+where no typical value explains the figure.
+
 ``use`` is "test" unless it says "fit" (a description may be fitted to the figure) or "dependent"
 (it follows from others, and does not count). ``needs`` of a machine is that of all its figures, and
 a figure that needs something may have any name.
@@ -79,6 +83,10 @@ class Figure:
     needs: str
     words: str = ""
     """The quantity in words, if it is one of the study's own."""
+    rounding: float = 0.0
+    """Half a unit of its last published digit, of the end with the finest one."""
+    lacks: str = ""
+    """Of the machine, which the model lacks; a mechanism by which the figure could come out."""
 
     @property
     def title(self) -> str:
@@ -315,9 +323,12 @@ def _figure(where: str, machine: str, name: str, row: Any, needs: str,
         raise UserError(f"{where}: must be a table, {{ published = 2.0 }}")
     needs = row.get("needs", needs)
     use = row.get("use", "test")
-    unknown = set(row) - {"published", "use", "needs", "unit"}
+    unknown = set(row) - {"published", "use", "needs", "unit", "lacks"}
     if unknown:
-        raise UserError(f"{where}: {sorted(unknown)[0]} is none of published, use, needs, unit")
+        raise UserError(f"{where}: {sorted(unknown)[0]} is none of published, use, needs, unit, "
+                        "lacks")
+    if not isinstance(row.get("lacks", ""), str):
+        raise UserError(f"{where}: lacks = {row['lacks']!r}: must be a text")
     if use not in USES:
         raise UserError(f"{where}: use = {use!r}: must be {' or '.join(USES)}")
     published = row.get("published")
@@ -334,4 +345,12 @@ def _figure(where: str, machine: str, name: str, row: Any, needs: str,
     elif name in QUANTITIES:
         unit = QUANTITIES[name].unit
     return Figure(machine, name, unit, low, high, use, needs,
-                  own[name].title if name in own else "")
+                  own[name].title if name in own else "", min(map(_rounding, ends)),
+                  row.get("lacks", ""))
+
+
+def _rounding(published: float) -> float:
+    """Half a unit of the last digit of a number in a study's file: 2 was published to 0.5, and 2.0
+    to 0.05."""
+    decimals = 0 if isinstance(published, int) else len(repr(published).partition(".")[2])
+    return 0.5 * 10.0 ** -decimals
