@@ -1,4 +1,4 @@
-"""How sure a figure is: what typical values, which nobody measured, do to a study's test figures.
+"""Tells how sure a figure is: what typical values, which nobody measured, do to test figures.
 
 In the order in which to read:
 

@@ -64,8 +64,7 @@ class Interval:
 
     @property
     def inside(self) -> bool | None:
-        """Whether the published value, as it was rounded, is within the interval; None without an
-        interval."""
+        """The published value, as it was rounded, is within the interval; None without one."""
         if self.ends is None:
             return None
         low, high = self.ends
