@@ -16,7 +16,8 @@ import pytest
 TREE = Path(__file__).parents[2]
 PATCHES = sorted(Path(__file__).parent.glob("*/*.patch"))
 PLACES = {"am2": ("host/am2/",), "exports": ("testbench/exports/",), "gate": ("testbench/gate/",),
-          "kernel": ("host/kernel/",), "mpi": ("host/mpi/",), "smp": ("rtl/cpu/", "host/smp/"),
+          "intervals": ("testbench/machines/intervals/",), "kernel": ("host/kernel/",),
+          "mpi": ("host/mpi/",), "smp": ("rtl/cpu/", "host/smp/"),
           "store": ("testbench/store/",), "tcp": ("host/tcp/",), "via": ("rtl/vi/", "host/via/")}
 """Each area, and the folders that its patches change."""
 PARTS = ("firmware", "host", "layouts", "nics", "rtl", "testbench", "tests")

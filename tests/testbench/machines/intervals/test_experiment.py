@@ -189,3 +189,10 @@ def test_what_is_wrong_is_one_line(monkeypatch, capsys, tmp_path, arguments, sai
     assert ended.value.code == 2
     error = capsys.readouterr().err
     assert said in error and len(error.splitlines()) == 1
+
+
+def test_wide_nodes_are_of_the_thin_ones_family():
+    """So each point has the same typical and fitted values on both, and is chosen once."""
+    [family] = families(studies.chosen("sp2/round-trip"))
+    assert family.name == "sp2-thin" and {one.nic for one in family.wanted} == {
+        "sp2-thin", "sp2-wide"}

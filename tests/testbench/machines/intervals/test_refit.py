@@ -44,7 +44,7 @@ def test_each_case_meets_its_figures(case):
 
 
 def test_slopes_that_are_wrong_are_corrected():
-    found, _ = run(3, slopes=SLOPES * 0.7)
+    found, _ = run(3, slopes=SLOPES * 0.52)
     assert all(one.cost < 1e-4 for one in found)
 
 
