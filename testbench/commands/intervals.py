@@ -59,12 +59,12 @@ def _show(found: list[Interval], known: dict[str, Any]) -> None:
 
     out = console()
     out.print(table("Intervals by typical values", [
-        "machine", "figure", "unit", "published", "ours", "5 to 95 %", "half", "inside", "kept"],
-        [cells(one)[:-1] for one in found], left=3))
+        "machine", "figure", "unit", "published", "ours", "5 to 95 %", "inside"],
+        [(*cells(one)[:6], cells(one)[7]) for one in found], left=3))
     for one in found:
-        if one.shares is not None:
-            out.print(f"{one.machine}, {one.title}: by {cells(one)[-1]}", markup=False,
-                      soft_wrap=True)
+        *_, half, _, kept, by = cells(one)
+        out.print(f"{one.machine}, {one.title}: {kept} points kept, by half of the points {half}; "
+                  f"typical values: {by}", markup=False, soft_wrap=True)
     for one in found:
         if one.inside is False:
             out.print(told(one, known), markup=False, soft_wrap=True)

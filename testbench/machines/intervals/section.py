@@ -95,7 +95,8 @@ def _ends(ends: tuple[float, float] | None) -> str:
 def _shares(one: Interval) -> str:
     if one.shares is None:
         return "–"
-    large = [(name, part) for name, part in one.shares.items() if part >= LEAST_SHARE]
+    large = sorted(((name, part) for name, part in one.shares.items() if part >= LEAST_SHARE),
+                   key=lambda pair: -pair[1])
     shown = [f"{name} {part:.0%}" for name, part in large[:MOST_SHARES]]
     rest = 1 - sum(part for _, part in large[:MOST_SHARES])
     return ", ".join([*shown, f"others and rest {rest:.0%}"])
