@@ -51,7 +51,8 @@ def test_every_value_of_a_machine_has_a_source(machine):
     for line in load.find(machine).read_text(encoding="utf-8").splitlines():
         if line.startswith("["):
             section = line.strip("[]")
-        elif line and not line.startswith("#") and not section.startswith("fit"):
+        elif line and not line.startswith("#") and not section.startswith(
+                ("fit", "typical")):
             word = above.removeprefix("# ").partition(" ")[0].rstrip(":,")
             assert word in ("given", "typical", "chosen", "fit", "as"), (section, line, above)
             if word == "fit":
