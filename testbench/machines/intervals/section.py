@@ -25,8 +25,8 @@ is that of the first half of the points, so the difference shows how far the int
 are those that make the interval wide, with their shares of the variance (a regression of ranks);
 the rest is what values do together, what is not monotonic, and chance. *Ours* comes from shorter
 runs than in the tables below, as the points do. No typical value explains a published value outside
-its interval: there the *model* lacks something. An interval of fewer than ten kept points is a first
-look. Tables that are not here have no intervals yet."""
+its interval: there the *model* lacks something. An interval of fewer than ten kept points is a
+first look. Tables that are not here have no intervals yet."""
 
 
 def lines(documents: Sequence[Stored], studies: Mapping[str, Study], place: str) -> list[str]:
