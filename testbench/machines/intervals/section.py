@@ -72,9 +72,10 @@ def told(one: Interval, studies: Mapping[str, Study]) -> str:
     """One line of a figure outside its interval: that, and what the model lacks."""
     assert one.ends is not None
     side = "below" if one.published[1] < one.ends[0] else "above"
+    lacks = _lacks(one, studies)
     return (f"{one.machine}, {one.title}: {_published(one)} is {side} {_ends(one.ends)} "
-            f"{one.unit}, so no typical value explains it: the model lacks "
-            f"{_lacks(one, studies) or 'something'}.")
+            f"{one.unit}, so no typical value in its range explains it: the model lacks something"
+            f"{f'; a proposal, not tried: {lacks}' if lacks else ''}.")
 
 
 def _lacks(one: Interval, studies: Mapping[str, Study]) -> str:

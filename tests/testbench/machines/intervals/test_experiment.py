@@ -126,7 +126,8 @@ def test_a_figure_outside_names_what_the_model_lacks(known, written):
     _, one = intervals(sampled(known, 40, 1))
     assert told(one, {"mine": study}).startswith("./m.toml, round trip, 16 B: 200 is above ")
     assert told(one, {"mine": study}).endswith(
-        "µs, so no typical value explains it: the model lacks a second bus.")
+        "µs, so no typical value in its range explains it: the model lacks something; a proposal, "
+        "not tried: a second bus.")
     assert told(one, {}).endswith("the model lacks something.")
 
 
@@ -167,7 +168,7 @@ def test_the_command_prints_draws_and_stores(jobs, monkeypatch, written, tmp_pat
         counts.append(len(jobs))
     assert counts[0] == counts[1]  # the cache had them
     said = capsys.readouterr().out
-    assert "published test figures are inside" in said and "the model lacks a second bus" in said
+    assert "published test figures are inside" in said and "not tried: a second bus" in said
     one, two = (out / "reproduce-mine-t-intervals.json" for out in places)
     assert one.read_bytes() == two.read_bytes()
     document = json.loads(one.read_text())
