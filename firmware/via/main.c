@@ -16,6 +16,12 @@ PARAMETER(via_mtu);
 PARAMETER(via_retry_timeout);
 PARAMETER(via_retries);
 PARAMETER(via_doorbells) = 1024; /* the most that their queue holds */
+#ifdef VIA_WORK_SEND
+PARAMETER(via_work_send);
+#endif
+#ifdef VIA_WORK_RECEIVE
+PARAMETER(via_work_receive);
+#endif
 
 SHARED(volatile uint64_t, vis_open); /* VIs that there is room for: at most via_vis */
 
@@ -47,6 +53,12 @@ static void open_all(void)
         .mtu = low(via_mtu), .retry_timeout = low(via_retry_timeout),
         .retries = low(via_retries), .doorbells = low(via_doorbells),
         .words = doorbells_are_words,
+#ifdef VIA_WORK_SEND
+        .work_send = low(via_work_send),
+#endif
+#ifdef VIA_WORK_RECEIVE
+        .work_receive = low(via_work_receive),
+#endif
     };
     cq_open();
     link_open();

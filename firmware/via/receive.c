@@ -243,6 +243,9 @@ static void arrive(const uint32_t *words)
     p.data = (const char *)(words + 4) + rest;
     p.bytes = bytes - rest;
     p.trace = received_trace((const uint64_t *)words);
+#ifdef VIA_WORK_RECEIVE
+    work(set.work_receive);
+#endif
     if (in_sequence(vi, &p))
         take_packet(vi, &p);
 }

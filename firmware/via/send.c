@@ -50,6 +50,9 @@ static void post(struct vi *vi, uint32_t number, uint32_t bytes, uint32_t detail
     slot->trace = vi->sending.trace;
     slot->sequence = vi->sequence++;
     slot->vi = vi->number;
+#ifdef VIA_WORK_SEND
+    work(set.work_send);
+#endif
     slot_send(number);
     count(COUNT_SENT);
     if (!vi->reliable) {

@@ -33,6 +33,12 @@ struct settings {
     uint32_t vis, cqs, slots, window, depth, events;
     uint32_t event_ring, table, index_mask, page_shift, cache_mask, mtu;
     uint32_t retry_timeout, retries, doorbells;
+#ifdef VIA_WORK_SEND
+    uint32_t work_send;
+#endif
+#ifdef VIA_WORK_RECEIVE
+    uint32_t work_receive;
+#endif
     bool words;
 };
 extern struct settings set;

@@ -121,6 +121,12 @@ class Via(Section):
     register_page: int = cost(250, ge=0, le=1000000,
                               doc="Pinning a page and writing its translation take this long, "
                                   "beside the trap.")
+    work_send: int = cost(0, unit="NIC processor cycles", ge=0, le=100000,
+                          doc="The firmware works this much longer for each packet of data, before "
+                              "it is sent.")
+    work_receive: int = cost(0, unit="NIC processor cycles", ge=0, le=100000,
+                             doc="The firmware works this much longer for each packet of data, "
+                                 "before it is taken.")
 
     @model_validator(mode="after")
     def _combinations(self) -> "Via":

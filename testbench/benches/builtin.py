@@ -15,6 +15,7 @@ class _Parts(TypedDict, total=False):
     am: str
     am2: str
     via: str
+    gm: str
     mpi: str
     rpc: str
     crowds: str
@@ -70,14 +71,15 @@ BANDWIDTH = _bench(
     via="via.bandwidth:ViaBandwidth",
     one_way="bandwidth:Bandwidth", mpi="mpi.bandwidth:MpiBandwidth")
 BUFFERS = _bench("buffers", 2, "latency with fresh pages for every message; registering memory",
-                 via="via.buffers:ViaBuffers", mpi="mpi.buffers:MpiBuffers")
+                 via="via.buffers:ViaBuffers", gm="gm.buffers:GmBuffers",
+                 mpi="mpi.buffers:MpiBuffers")
 CONNECTIONS = _bench(
     "connections", 2, "latency against the number of connected VIs, or of partners",
     via="via.connections:ViaConnections", mpi="mpi.connections:MpiConnections")
 VIS = _bench("vis", 2, "1 to 1,024 VIs with messages in flight on all of them, both ways",
              via="load.vis:Vis")
 BLOCKING = _bench("blocking", 2, "latency of receives that wait for an interrupt, or spin first",
-                  via="via.blocking:Blocking")
+                  via="via.blocking:Blocking", gm="gm.blocking:GmBlocking")
 GATHER = _bench("gather", 2, "latency of one message in 1 to 64 segments",
                 via="via.gather:ViaGather", mpi="mpi.gather:MpiGather")
 WILDCARD = _bench("wildcard", 2, "latency of receives from any rank, with any tag",

@@ -107,7 +107,7 @@ class FirmwareNic(DoorbellNic):
         self._events = node.allocate(8 * via.events, 64)
         self._host_table.allocate()
         self._processor = processor = node.service(NicProcessor)
-        await processor.start("via", {
+        parameters = {
             "via_vis": min(via.vis, PAGES - CQ_PAGE - via.cqs), "via_cqs": via.cqs,
             "via_slots": via.send_slots, "via_window": via.window, "via_depth": via.queue_depth,
             "via_events": via.events, "via_event_ring": self._events,
@@ -116,7 +116,13 @@ class FirmwareNic(DoorbellNic):
                              description.processor.memory // CACHED),
             "via_mtu": description.nic.mtu, "via_retry_timeout": via.retry_timeout,
             "via_retries": via.retries,
-            "via_doorbells": description.processor.doorbell_queue})
+            "via_doorbells": description.processor.doorbell_queue}
+        variant = []
+        for pad, cycles in (("work_send", via.work_send), ("work_receive", via.work_receive)):
+            if cycles:
+                parameters[f"via_{pad}"] = cycles * description.processor.clock_divider
+                variant.append(f"VIA_{pad.upper()}")
+        await processor.start("via", parameters, defines=variant)
         self._mailbox = Mailbox(processor)
         self._taken_at = processor.address("events_taken")
         self._records.limit_vis(await self._port.pio_read(processor.address("vis_open")))

@@ -45,7 +45,8 @@ class Blocking(VariedLatency):
     async def measure(self, lab: Any, layer: str, parameters: BlockingParameters, tell: Tell
                       ) -> dict[str, Any]:
         """One run for each size and way to wait."""
-        ways = {POLLING: (POLL, 0), BLOCKING: (BLOCK, 0), SPINNING: (BLOCK, parameters.spin)}
+        ways = {POLLING: (POLL, 0), BLOCKING: (BLOCK, lab.description.via.spin),
+                SPINNING: (BLOCK, parameters.spin)}
         found: dict[str, Any] = {variant: {} for variant in ways}
         steps = [(variant, size) for variant in ways for size in parameters.sizes]
         for index, (variant, size) in enumerate(steps):
