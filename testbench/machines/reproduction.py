@@ -141,6 +141,8 @@ def error(figure: Figure, ours: float | None) -> float | None:
     value of ours."""
     if ours is None:
         return None
+    if figure.low <= ours <= figure.high:
+        return 0.0
     return ours / min(max(ours, figure.low), figure.high) - 1
 
 

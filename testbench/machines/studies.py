@@ -169,6 +169,7 @@ STUDIES: Door[Study] = Door("study", "nicbed.studies", [
     "assessment = nicbed.testbench.machines.published:ASSESSMENT",
     "clumps = nicbed.testbench.machines.published:CLUMPS",
     "sp2 = nicbed.testbench.machines.published:SP2",
+    "ulnp = nicbed.testbench.machines.published:ULNP",
 ], Study, {".toml": "nicbed.testbench.machines.studies:read_file"}, home=__name__)
 
 

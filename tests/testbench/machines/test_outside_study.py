@@ -100,7 +100,7 @@ def test_the_command_takes_its_path(folder, asked, capsys):
 
 
 def test_ours_come_through_the_same_door():
-    assert studies.names() == ["assessment", "clumps", "sp2"]
+    assert studies.names() == ["assessment", "clumps", "sp2", "ulnp"]
     assert studies.study("sp2") is studies.STUDIES.get("sp2")
     assert studies.chosen("sp2/sizes")[0][0].name == "sp2"
 

@@ -31,7 +31,8 @@ def test_every_figure_names_a_machine_and_a_quantity():
                 assert table.figure(machine, name) is None
                 job_for(load.load(machine), table.quantity(name))
             for one in table.figures:
-                assert 0 < one.low <= one.high and one.unit
+                assert one.low <= one.high and one.low and one.high
+                assert one.unit or "over" in one.name, "a ratio says of what"
                 if not one.needs:
                     assert one.machine in load.names()
                     job_for(load.load(one.machine), table.quantity(one.name))
