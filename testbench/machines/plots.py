@@ -166,14 +166,16 @@ def errors(rows: Sequence[Row], figure: Any) -> None:
 
 def against(found: Sequence[tuple[Study, Sequence[Measured]]], figure: Any) -> None:
     """Ours over published, each figure in its own unit, by study: full marks are test figures,
-    hollow ones are fitted to."""
+    hollow ones are fitted to. Axes are logarithmic: signs, whose ranges are around 0, are left
+    out."""
     from ..results.plots import INK, PALETTE
 
     axes = figure.add_subplot()
     values = []
     for (study, tables), colour in zip(found, PALETTE, strict=False):
         for use, fill in (("test", colour), ("fit", "white")):
-            rows = [row for row in rows_of(tables) if row.ours and row.figure.use == use]
+            rows = [row for row in rows_of(tables) if row.figure.use == use
+                    and row.ours and min(row.ours, row.figure.low) > 0]
             if not rows:
                 continue
             published = [min(max(row.ours or 0, row.figure.low), row.figure.high) for row in rows]
