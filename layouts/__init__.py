@@ -27,6 +27,7 @@ In the order in which to read:
   frame's bytes
 - :mod:`.gm`: GM message passing: ports, commands, events, packets
 - :mod:`.unet`: U-Net: endpoints, their queues, channels, packets
+- :mod:`.vmmc`: VMMC: virtual memory-mapped communication: tables, commands, events, packets
 - :mod:`.via`: The Virtual Interface Architecture: descriptors, doorbells, tables, packets, events
 - :mod:`.board`: The protocol of the serial line between a board and the back end: frames, commands,
   responses

@@ -51,6 +51,7 @@ class Protocol(IntEnum):
     """The Internet protocol's packets, as they are."""
     AM2 = 8
     UNET = 9
+    VMMC = 10
 
 
 def encode_route(ports: list[int]) -> int:

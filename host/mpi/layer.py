@@ -12,7 +12,7 @@ def _below(description: Description) -> str:
 
 LAYER = Layer(
     name="mpi",
-    title="MPI over VIA, GM or TCP (mpi.channel)",
+    title="MPI over VIA, GM, VMMC or TCP (mpi.channel)",
     knobs=Mpi,
     below=_below,
     chosen_by="mpi.channel",

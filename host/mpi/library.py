@@ -449,7 +449,7 @@ class Mpi:
     async def cancel(self, request: Request) -> None:
         """Request.Cancel."""
         self.port.spend(self.prices.complete)
-        if isinstance(request, Receive) and self.receiving.matching.withdraw(request):
+        if isinstance(request, Receive) and await self.receiving.withdraw(request):
             request.status.cancelled = True
             request.ended()
         elif isinstance(request, GeneralisedRequest):

@@ -9,7 +9,7 @@ from .knob import Section, cost, power_of_two, structure, timing
 
 __all__ = ["EAGER", "Am", "Am2", "Apps", "Gm", "Mpi", "Mpl", "Tcp", "Via"]
 
-EAGER = {"via": 1024, "gm": 8000, "tcp": 8000, "shm": 8000, "self": 1024}
+EAGER = {"via": 1024, "gm": 8000, "vmmc": 8000, "tcp": 8000, "shm": 8000, "self": 1024}
 """Longest messages that MPI sends with their data at once, by channel, where ``mpi.eager`` does not
 say: below the length where a request and a reply take less than copies do."""
 
@@ -253,7 +253,7 @@ class Mpl(Section):
 
 
 class Mpi(Section):
-    channel: str = cost("via", unit="", pattern="^(via|gm|tcp)$",
+    channel: str = cost("via", unit="", pattern="^(via|gm|tcp|vmmc)$",
                         doc="This layer carries messages between nodes. Between the CPUs of one "
                             "node shared memory carries them.")
     path_scale: Rate = cost(Fraction(1), unit="", ge=0, le=1000,
@@ -262,14 +262,15 @@ class Mpi(Section):
     eager: int = cost(0, unit="bytes", ge=0, le=1 << 20,
                       doc="A message of at most this many bytes is sent with its data at once, "
                           "where it fits into a buffer of the channel. 0 takes the channel's own "
-                          "limit: 1,024 of 'via', 8,000 of 'gm', 'tcp' and shared memory.")
+                          "limit: 1,024 of 'via', 8,000 of 'gm', 'tcp', 'vmmc' and shared "
+                          "memory.")
     rendezvous: str = cost("write", unit="", pattern="^(write|read|bounce)$",
                            doc="In a long message the sender writes the data ('write'), the "
                                "receiver reads them ('read'), or they go in parts through the "
                                "channel's buffers ('bounce').")
     buffer_bytes: int = cost(8192, unit="bytes", ge=512, le=1 << 18, multiple_of=64,
-                             doc="A buffer of channels 'via' and 'gm', and the longest packet of "
-                                 "'tcp', has this many bytes with its header.")
+                             doc="A buffer of channels 'via', 'gm' and 'vmmc', and the longest "
+                                 "packet of 'tcp', has this many bytes with its header.")
     gm_buffers: str = cost("shares", unit="", pattern="^(shares|classes)$",
                            doc="Receive buffers of channel 'gm' are all of one size class, a share "
                                "for each other rank, counted by credits ('shares'), or some of "

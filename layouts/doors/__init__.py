@@ -35,7 +35,7 @@ __all__ = ["CORES", "LAYERS", "NICS", "TOPOLOGIES", "Core", "Door", "DoorError",
 NICS = Door("NIC design", "nicbed.nics", ["rings = nicbed.rtl.nic.design:DESIGN"], NicDesign)
 LAYERS = Door("layer", "nicbed.layers", [
     f"{name} = nicbed.host.{name}.layer:LAYER"
-    for name in ("am", "am2", "via", "gm", "unet", "fm", "mpl", "tcp", "mpi", "rpc",
+    for name in ("am", "am2", "via", "gm", "unet", "vmmc", "fm", "mpl", "tcp", "mpi", "rpc",
                  "raw")], Layer)
 CORES = Door("core", "nicbed.cores", [
     f"{name} = nicbed.rtl.processor.core.{name}.core:CORE"

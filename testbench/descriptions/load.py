@@ -182,8 +182,8 @@ def _misfit(description: Description, layer: Layer, name: str) -> Iterator[str]:
     wanted, design = _kinds_of(layer), description.design
     if not wanted or kinds(design) & {*wanted}:
         return
-    layers = [one.name for _, one in LAYERS.working() if {*_kinds_of(one)} & kinds(design)
-              and not [*one.needs(description, one.name)]]
+    layers = [one.name for known, one in LAYERS.working() if {*_kinds_of(one)} & kinds(design)
+              and not [*one.needs(description.of_layers([known]), one.name)]]
     designs = [one.name for _, one in NICS.working() if kinds(one) & {*wanted}]
     yield (f"{name} needs a NIC driver of kind {' or '.join(wanted)}, and NIC design "
            f"{design.name} (nic.design) has {', '.join(sorted(kinds(design))) or 'none'} under "

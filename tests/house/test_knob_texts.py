@@ -11,7 +11,7 @@ VERBS = frozenset("""
     are applies can carries carry chooses come counts delays does flips goes has have holds is know
     loads means move moves multiplies needs polls provides pushes returns run runs sees
     serves spins start stops takes take translates uses vanishes wait waits work works asks
-    accesses drops sends computes fails reads writes go
+    accesses drops sends computes fails reads writes go brings fetches
     """.split())
 """A verb of the first sentence is one of these; a text with another one adds it."""
 

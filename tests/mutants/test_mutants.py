@@ -18,7 +18,9 @@ PATCHES = sorted(Path(__file__).parent.glob("*/*.patch"))
 PLACES = {"am2": ("host/am2/",), "exports": ("testbench/exports/",), "gate": ("testbench/gate/",),
           "intervals": ("testbench/machines/intervals/",), "kernel": ("host/kernel/",),
           "mpi": ("host/mpi/",), "smp": ("rtl/cpu/", "host/smp/"),
-          "store": ("testbench/store/",), "tcp": ("host/tcp/",), "via": ("rtl/vi/", "host/via/")}
+          "store": ("testbench/store/",), "tcp": ("host/tcp/",),
+          "unet": ("firmware/unet/", "host/unet/"), "via": ("rtl/vi/", "host/via/"),
+          "vmmc": ("firmware/vmmc/", "host/vmmc/")}
 """Each area, and the folders that its patches change."""
 PARTS = ("firmware", "host", "layouts", "nics", "rtl", "testbench", "tests")
 KILLED = "killed by "

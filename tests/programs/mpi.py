@@ -19,12 +19,13 @@ CHANNELS: dict[str, dict[str, Any]] = {
             "tcp.delayed_ack": 10_000, "tcp.time_wait": 400_000},
     "shm": {"via.design": "kernel"},
     "gm": {"mpi.channel": "gm", "nic.processor": "picorv32", "processor.memory": 1 << 17},
+    "vmmc": {"mpi.channel": "vmmc", "nic.processor": "picorv32", "processor.memory": 1 << 17},
     "via in firmware": {"mpi.channel": "via", "via.design": "firmware",
                         "nic.processor": "picorv32", "processor.memory": 1 << 17},
 }
 FAULTS = {"faults.drop": 0.02, "faults.corrupt": 0.01, "faults.duplicate": 0.02,
           "via.retry_timeout": 4000, "via.retries": 100, "gm.retry_timeout": 8000,
-          "gm.retries": 30}
+          "gm.retries": 30, "vmmc.retry_timeout": 8000, "vmmc.retries": 30}
 
 def describe(channel: str = "via", nodes: int = 2, cpus: int = 1, **knobs: Any) -> Description:
     """A description with ``channel``, one of CHANNELS, and knobs as ``mpi__eager=64``. For channel
@@ -37,7 +38,8 @@ def describe(channel: str = "via", nodes: int = 2, cpus: int = 1, **knobs: Any) 
     for name, value in every.items():
         section, key = name.split(".")
         table.setdefault(section, {})[key] = value
-    return Description.model_validate(table)
+    found = Description.model_validate(table)
+    return found.of_layers([found.mpi.channel])
 
 
 def pattern(size: int, seed: int) -> Any:

@@ -12,6 +12,7 @@ In the order in which to read:
   queue
 - :mod:`.gm_buffers`: Receive buffers of the channel over GM: their size classes, numbers and owners
 - :mod:`.gm`: The channel over GM: port PORT on each node
+- :mod:`.vmmc`: The channel over VMMC: a default buffer for each other process, and redirection
 - :mod:`.shm`: The channel of the processes of one node, one on each CPU: queues in the memory that
   they share
 - :mod:`.tcp`: The channel over TCP: a connection to each other process, select over all
@@ -72,6 +73,9 @@ def _over_the_nic(name: str) -> Any:
     if name == "gm":
         from .gm import GmChannel
         return GmChannel
+    if name == "vmmc":
+        from .vmmc import VmmcChannel
+        return VmmcChannel
     if name == "tcp":
         from .tcp import TcpChannel
         return TcpChannel

@@ -42,7 +42,31 @@ class Receiving:
         if message is not None:
             return self.deliver(receive, message)
         self._port.spend(self._prices.post)
-        return NOTHING
+        return self._expect(receive)
+
+    def _expect(self, receive: Receive) -> Awaitable[None]:
+        """Tell the channel of a receive that no other takes a message from, so that it may put the
+        data where they belong."""
+        if receive.rank < 0 or receive.tag < 0:
+            return NOTHING
+        rank = receive.comm.peers.world_ranks[receive.rank]
+        expect = getattr(self._engine.to[rank], "expect", None)
+        if expect is None or len(receive.data.pieces) != 1 or any(
+                other.takes(receive.rank, receive.tag)
+                for other in self.matching.posted[receive.context] if other is not receive):
+            return NOTHING
+        return expect(rank, receive.context, receive.tag, receive.data.pieces[0])
+
+    async def withdraw(self, receive: Receive) -> bool:
+        """``receive`` is no longer posted; whether it was."""
+        if not self.matching.withdraw(receive):
+            return False
+        if receive.rank >= 0 and len(receive.data.pieces) == 1:
+            rank = receive.comm.peers.world_ranks[receive.rank]
+            unexpect = getattr(self._engine.to[rank], "unexpect", None)
+            if unexpect is not None:
+                await unexpect(rank, receive.data.pieces[0])
+        return True
 
     async def deliver(self, receive: Receive, message: Unexpected) -> None:
         """Give ``receive`` a message that was kept."""

@@ -21,6 +21,7 @@ All are knobs of timing or cost, so that one simulator runs all.
 from fractions import Fraction
 from typing import Any
 
+from ....host.vmmc.knobs import Knobs as Vmmc
 from ....layouts.description import Description
 
 __all__ = ["PARAMETERS", "SIZES", "changes"]
@@ -35,7 +36,7 @@ GAP = 1000
 """NIC processor cycles."""
 WORD = 8
 """CPU cycles for each 8 bytes."""
-LATENCY = {"via": 20, "gm": 250, "tcp": 250}
+LATENCY = {"via": 20, "gm": 250, "vmmc": 250, "tcp": 250}
 """Cycles of each link. More takes rate from it, where packets follow each other fast."""
 
 
@@ -54,6 +55,8 @@ def changes(description: Description, size: int = 1) -> dict[str, dict[str, Any]
         found["g"] = {"link.bytes_per_cycle": link.bytes_per_cycle / (1 + size * QUARTER)}
     elif channel == "gm":
         found["g"] = {"gm.work_send": description.gm.work_send + size * GAP}
+    elif channel == "vmmc":
+        found["g"] = {"vmmc.work_send": description.section(Vmmc).work_send + size * GAP}
     else:
         found["g"] = {"tcp.checksum_word": description.tcp.checksum_word + size * WORD}
     found["L"] = {"link.latency": link.latency + size * LATENCY[channel]}

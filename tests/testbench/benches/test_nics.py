@@ -67,6 +67,9 @@ OF_ONE = {
            "incast": {"senders": [1, 3], "sizes": [16], "bytes": 4096}},
     "mpl": {"logp": {"messages": 32}, "latency": {"sizes": [4, 64], "trips": 3},
             "bandwidth": {"sizes": [4, 1024], "bytes": 16384}},
+    "vmmc": {"logp": {"messages": 32}, "latency": {"sizes": [4, 64], "trips": 3},
+             "bandwidth": {"sizes": [4, 1024], "bytes": 16384},
+             "alltoall": {"nodes": [2, 3], "sizes": [16], "bytes": 1024}},
     "rpc": {"logp": {"issues": 64, "delays": ["0", "1/8", "1"]}},
 }
 """Small parameters of the benchmarks that are of one NIC, by layer."""
@@ -74,7 +77,7 @@ ALWAYS = {("am", "logp"), ("via", "latency"), ("mpl", "latency"), ("rpc", "logp"
 
 
 def describe(layer: str, *overrides: str, nodes: int = 2) -> Any:
-    needs = [PICO] if layer in ("gm", "fm") else []
+    needs = [PICO] if layer in ("gm", "fm", "vmmc") else []
     return descriptions.for_layer(descriptions.load(overrides=[*needs, *overrides], nodes=nodes),
                                   layer)
 
@@ -93,7 +96,7 @@ def test_no_benchmark_is_left_out() -> None:
     """Of those of one NIC. Memory is measured on the target; MPI and TCP need nodes with one; AM-II
     counts processes; U-Net has tests of its own."""
     for layer, rows in OF_ONE.items():
-        assert layer in ("gm", "fm") or {*rows, "nics", "memory"} >= {
+        assert layer in ("gm", "fm", "vmmc") or {*rows, "nics", "memory"} >= {
             name for name in benches.BENCHES.names() if layer in benches.get(name).layers}
     assert {*OF_ONE, "am2", "unet", "mpi", "tcp", "raw"} == set(LAYERS.names())
 

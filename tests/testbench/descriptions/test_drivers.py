@@ -17,7 +17,7 @@ def test_raw_frames_beside_a_processor():
         for_layer(load("default", PROCESSOR), "raw")
     assert str(error.value) == (
         "layer raw needs a NIC driver of kind Frames, and NIC design rings (nic.design) has Queues "
-        "under this description; would fit: layers am, am2, gm, unet, fm, mpl; designs none")
+        "under this description; would fit: layers am, am2, gm, unet, vmmc, fm, mpl; designs none")
 
 
 @pytest.mark.parametrize("nic", ["default", "ideal", "io-bus", "local-bus", "memory-bus",

@@ -22,7 +22,7 @@ SIZES = [0, 1, 8, 9, 471, 472, 473, 2000, 2001, 9000, 70000]
 """Around the longest packet (512 bytes with its header of 40) and the eager limit, 2,000."""
 SMALL = {"mpi__buffer_bytes": 512, "mpi__eager": 2000}
 WAYS = [("via", "write"), ("via", "read"), ("via", "bounce"), ("gm", "write"), ("gm", "bounce"),
-        ("tcp", "bounce"), ("shm", "bounce"), ("via in the kernel", "write")]
+        ("vmmc", "bounce"), ("tcp", "bounce"), ("shm", "bounce"), ("via in the kernel", "write")]
 
 
 def run(main, channel="via", nodes=2, **knobs):
@@ -70,7 +70,7 @@ def test_every_length(channel, rendezvous, late, large):
     assert run(main, channel, mpi__rendezvous=rendezvous, **knobs) == [True, True]
 
 
-@pytest.mark.parametrize("channel, rendezvous", WAYS[:7])
+@pytest.mark.parametrize("channel, rendezvous", WAYS[:8])
 @pytest.mark.parametrize("seed", [0, 1, *map(more, (2, 3))])
 def test_random_programs(channel, rendezvous, seed):
     nodes = 2 + seed
@@ -79,7 +79,7 @@ def test_random_programs(channel, rendezvous, seed):
     assert sum(found) == main.total
 
 
-@pytest.mark.parametrize("channel", ["via", "gm", "tcp"])
+@pytest.mark.parametrize("channel", ["via", "gm", "vmmc", "tcp"])
 @pytest.mark.parametrize("seed", range(2))
 def test_random_programs_under_faults(channel, seed):
     main = random_program(seed + 50, 3, 16, [0, 4, 600, 5000])

@@ -1,0 +1,5 @@
+"""The results of calls and sends."""
+
+from ...layouts.vmmc import Status
+
+__all__ = ["Status"]
