@@ -9,6 +9,7 @@ from typing import Any
 from nicbed.host.port.node import Programs
 from nicbed.host.runtime import Runtime
 from nicbed.layouts.description import Description
+from nicbed.layouts.doors import LAYERS
 from nicbed.testbench.speed.workloads import WORKLOADS
 
 from tests.models.target import Model
@@ -32,12 +33,13 @@ def counted(description: Description, programs: Programs) -> tuple[Counter[str],
     def note(frame: Any, event: str, _: Any) -> None:
         if event != "call":
             return
-        module = frame.f_globals["__name__"]
+        module = frame.f_globals.get("__name__", "")
         if module.startswith("nicbed.host.") or module == "enum" \
-                and frame.f_back.f_globals["__name__"].startswith("nicbed.host."):
+                and frame.f_back.f_globals.get("__name__", "").startswith("nicbed.host."):
             found[frame.f_code.co_qualname] += 1
 
     model = Model(description)
+    LAYERS.working()  # what is imported in a run that is counted would count
     sys.setprofile(note)
     try:
         runtime = model.run(programs, limit=20_000_000, tracing=False)

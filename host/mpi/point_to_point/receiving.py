@@ -28,6 +28,9 @@ class Receiving:
         self._prices = prices = ends.prices
         self._name_of = name_of
         self.matching = Matching(ends.port, prices.search, prices.match)
+        self._expects = [getattr(channel, "expect", None) for channel in ends.engine.to]
+        self._redirects = any(self._expects)
+        """Whether a channel is told of receives."""
         self._open: dict[int, Receive] = {}
         """Receives whose data are on the way, by number."""
 
@@ -42,7 +45,7 @@ class Receiving:
         if message is not None:
             return self.deliver(receive, message)
         self._port.spend(self._prices.post)
-        return self._expect(receive)
+        return self._expect(receive) if self._redirects else NOTHING
 
     def _expect(self, receive: Receive) -> Awaitable[None]:
         """Tell the channel of a receive that no other takes a message from, so that it may put the
@@ -50,7 +53,7 @@ class Receiving:
         if receive.rank < 0 or receive.tag < 0:
             return NOTHING
         rank = receive.comm.peers.world_ranks[receive.rank]
-        expect = getattr(self._engine.to[rank], "expect", None)
+        expect = self._expects[rank]
         if expect is None or len(receive.data.pieces) != 1 or any(
                 other.takes(receive.rank, receive.tag)
                 for other in self.matching.posted[receive.context] if other is not receive):
