@@ -42,9 +42,9 @@ class Knob(BaseModel):
         return tuple(self.bounds.split("|")) if isinstance(self.default, str) else ()
 
     def of(self, description: Any) -> Any:
-        """Its value in ``description``."""
+        """Its value in ``description``: the default where that has no such section."""
         section, key = self.name.split(".")
-        return getattr(getattr(description, section), key)
+        return getattr(getattr(description, section, None), key, self.default)
 
 
 def knobs_of(sections: Mapping[str, type[Section]]) -> list[Knob]:

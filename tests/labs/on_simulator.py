@@ -121,7 +121,8 @@ class LabModel:
         for section, key in STRUCTURE:
             if wanted[section][key] != there[section][key]:
                 raise OtherStructure(f"structure: {section}.{key} = {wanted[section][key]}")
-        self.settings = {f"{section}.{key}": wanted[section][key] for section, key in SETTINGS}
+        self.settings = {f"{section}.{key}": wanted[section][key] for section, key in SETTINGS
+                         if section in wanted}
 
     def run(self, programs: Any, limit: int | None = None, **_: Any) -> Any:
         if self.limit is not None:

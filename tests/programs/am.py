@@ -32,7 +32,7 @@ def describe(*tables: dict[str, Any]) -> Description:
     for overrides in tables:
         for name, value in overrides.items():
             section, key = name.split(".")
-            found[section][key] = value
+            found.setdefault(section, {})[key] = value
     return Description.model_validate(found)
 
 

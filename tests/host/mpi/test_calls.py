@@ -25,7 +25,8 @@ BOUNCE = {"mpi__rendezvous": "bounce"}
 
 @pytest.mark.parametrize("channel, knobs, large, calls, wakes", [
     ("via", {}, 256, 0.1, 0.01), ("via", {"mpi__rendezvous": "read"}, 256, 0.1, 0.01),
-    ("via", BOUNCE, 32, 47, 1.2), ("shm", {}, 32, 27.1, 1.1), ("tcp", {"nic__mtu": 1500}, 32, 204, 5),
+    ("via", BOUNCE, 32, 47, 1.2), ("shm", {}, 32, 27.1, 1.1),
+    ("tcp", {"nic__mtu": 1500}, 32, 204, 5),
     pytest.param("via in the kernel", {}, 32, 184, 6.5, marks=pytest.mark.full),
     pytest.param("gm", {}, 256, 0.1, 0.01, marks=pytest.mark.full),
     pytest.param("gm", BOUNCE, 32, 30, 0.6, marks=pytest.mark.full)])

@@ -93,7 +93,7 @@ def _changed(knob):
     raise AssertionError(f"no other value of {knob.name}")
 
 
-NEEDS = {"am.message_processor": ["node.cpus=2"], "am.firmware": ["nic.processor=picorv32"]}
+NEEDS = {"am.carrier": ["nic.processor=picorv32"], "am.message_processor": ["node.cpus=2"], "am.firmware": ["nic.processor=picorv32"]}
 """Without these the other value of a knob is refused."""
 
 
