@@ -96,7 +96,7 @@ def test_a_result_file_is_its_configuration(tmp_path: Path) -> None:
 @pytest.mark.parametrize("side, overrides, layer, told", [
     ("nothing", (), "am", "nothing"),
     ("nothing.json", (), "am", "cannot be read"),
-    ("default", (), "mpi", "layer mpi: why takes am, am2, via, gm, fm, mpl, tcp, raw, vmmc$"),
+    ("default", (), "mpi", "layer mpi: why takes am, am2, via, gm, unet, vmmc, fm, mpl, tcp, raw$"),
     ("default", (), "rpc", "layer rpc: why takes am"),
     ("default", ("node.nics=2",), "am", "node.nics = 2: why needs nodes with one NIC"),
     ("default@nothing", (), "am", "revision nothing"),
