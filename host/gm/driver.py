@@ -10,13 +10,10 @@ from ...layouts.gm import (
     KernelCommand,
 )
 from ...layouts.operations import CACHE_LINE
-from ...layouts.processor import DOORBELL_OWNER, SLOT_BYTES, WINDOW_OWNER, WINDOW_PAGE
-from ...layouts.registers import Irq
-from ..kernel.interrupts import Handler
-from ..kernel.lock import kernel_lock
+from ...layouts.processor import SLOT_BYTES, WINDOW_PAGE
 from ..kernel.process import BASE, Process
 from ..port.node import Node
-from ..processor import CoherentQueue, Mailbox, NicProcessor, PioQueue, SendQueue
+from ..processor import CoherentQueue, FirmwareDriver, PioQueue, SendQueue
 from .costs import Prices
 from .handles import Port
 from .status import GM_STATUS
@@ -24,33 +21,24 @@ from .status import GM_STATUS
 __all__ = ["Driver"]
 
 
-class Driver:
+class Driver(FirmwareDriver):
     """The driver of ``node``: ``node.kernel(Driver)``.
 
     Attributes
     ----------
-    lock
-        What keeps CPUs that share the NIC out of each other's way.
     ports
         Open ports by number.
     """
 
     def __init__(self, node: Node) -> None:
-        node.drive_nic("GM", interrupts=True)
-        self.node = node
-        self.lock = kernel_lock(node)
-        self.port = node.port
-        self.memory = node.memory
-        self.description = description = node.description
+        super().__init__(node, "GM")
+        description = self.description
         self.paths = node.service(Prices)
         self.ports: dict[int, Port] = {}
-        self.processor: NicProcessor | None = None
         self._coherent = description.nic.attachment == "memory_bus"
         self._table_pages = description.memory.bytes // description.via.page_bytes
         self._places: dict[int, tuple[int, int, int]] = {}
         """Event ring, report word, translation table of each port that was ever open."""
-        self._irq_status = node.register("irq_status")
-        self._handler = Handler(self._clear)
         self._queues = 0
         """Where coherent queues are."""
 
@@ -65,29 +53,19 @@ class Driver:
         if self.processor is not None:
             return
         node, description = self.node, self.description
-        processor = node.service(NicProcessor)
         gm = description.gm
         parameters: dict[str, int | list[int]] = {
             "nodes": node.nodes, "window": gm.window, "retry_timeout": gm.retry_timeout,
             "retries": gm.retries, "mtu": description.nic.mtu,
             "page_bytes": description.via.page_bytes,
             "doorbell_queue": description.processor.doorbell_queue,
-            "routes": [node.route(number) if number < node.nodes else 0
-                       for number in range(NODES)],
         }
         if self._coherent:
             size = PORTS * QUEUE_SLOTS * SLOT_BYTES
             self._queues = node.allocate(size, SLOT_BYTES)
             parameters |= {"coherent_base": self._queues, "coherent_bytes": size}
-        variant = []
-        if gm.work_send:
-            parameters["work_send"] = gm.work_send * description.processor.clock_divider
-            variant.append("GM_WORK_SEND")
-        await processor.start("gm", parameters, defines=variant)
-        self.processor = processor
-        self._mailbox = Mailbox(processor)
-        node.interrupts.add(self._handler)
-        await self._kernel_write(node.register("irq_enable"), int(Irq.PROCESSOR))
+        await self._load("gm", parameters, NODES, gm)
+        await self._listen()
 
     async def open(self, process: Process, number: int, name: str) -> Port | None:
         """Give port ``number`` to ``process``; None if the node's memory is full."""
@@ -99,10 +77,8 @@ class Driver:
             return None
         page = processor.symbol("port_pages") // WINDOW_PAGE + number - 1
         host_slots = self._queue_place(number) if self._coherent else 0
-        await self._kernel_write(self.node.register("window_owner"),
-                                 WINDOW_OWNER.pack(page=page, process=process.number))
-        await self._kernel_write(self.node.register("doorbell_owner"), DOORBELL_OWNER.pack(
-            page=number, process=process.number, enable=1))
+        await self._own_page(page, process.number)
+        await self._own_doorbell(number, process.number)
         gm = self.description.gm
         status = await self._mailbox.call(
             KernelCommand.OPEN | number << 8, events, table, BASE, self._table_pages,
@@ -142,10 +118,8 @@ class Driver:
         processor = self.processor
         assert processor is not None
         page = processor.symbol("port_pages") // WINDOW_PAGE + port.number - 1
-        await self._kernel_write(self.node.register("doorbell_owner"),
-                                 DOORBELL_OWNER.pack(page=port.number))
-        await self._kernel_write(self.node.register("window_owner"),
-                                 WINDOW_OWNER.pack(page=page))
+        await self._own_doorbell(port.number, 0)
+        await self._own_page(page, 0)
         status = await self._mailbox.call(KernelCommand.CLOSE | port.number << 8)
         assert status == GM_STATUS.GM_SUCCESS, GM_STATUS(status)
         port.open = False
@@ -200,12 +174,4 @@ class Driver:
         self.lock.news()
         self.port.spend(self.paths.interrupt)
         await self._clear()
-        for other in self.node.interrupts.others(self._handler):
-            await other.serve()
-
-    async def _clear(self) -> None:
-        await self._kernel_write(self._irq_status, int(Irq.PROCESSOR), posted=False)
-
-    async def _kernel_write(self, place: int, word: int, posted: bool = True) -> None:
-        with self.port.in_kernel():
-            await self.port.pio_write(place, word, posted=posted)
+        await self._serve_others()

@@ -2,8 +2,7 @@
 
 from dataclasses import dataclass
 
-from ...layouts.processor import DOORBELL_OWNER, SLOT_BYTES, WINDOW_OWNER, WINDOW_PAGE
-from ...layouts.registers import Irq
+from ...layouts.processor import SLOT_BYTES, WINDOW_PAGE
 from ...layouts.unet import (
     CHANNELS,
     ENDPOINTS,
@@ -15,11 +14,9 @@ from ...layouts.unet import (
     Buffers,
     KernelCommand,
 )
-from ..kernel.interrupts import Handler
-from ..kernel.lock import kernel_lock
 from ..kernel.process import Process
 from ..port.node import Node
-from ..processor import Mailbox, NicProcessor
+from ..processor import FirmwareDriver
 from .channel import Channel
 from .costs import Prices
 from .knobs import Knobs
@@ -39,13 +36,11 @@ class Opened:
     receives: int
 
 
-class Driver:
+class Driver(FirmwareDriver):
     """The driver of ``node``: ``node.kernel(Driver)``.
 
     Attributes
     ----------
-    lock
-        What keeps CPUs that share the NIC out of each other's way.
     processes
         Whose each open endpoint is.
     anywhere
@@ -55,15 +50,10 @@ class Driver:
     """
 
     def __init__(self, node: Node) -> None:
-        node.drive_nic("U-Net", interrupts=True)
-        self.node = node
-        self.lock = kernel_lock(node)
-        self.port = node.port
-        self.memory = node.memory
-        self.description = description = node.description
+        super().__init__(node, "U-Net")
+        description = self.description
         self.paths = node.service(Prices)
         self.processes: dict[int, Process] = {}
-        self.processor: NicProcessor | None = None
         kind = Buffers[description.section(Knobs).buffers.upper()]
         self.anywhere = kind is not Buffers.SEGMENT
         self.asks = kind is Buffers.TLB
@@ -74,8 +64,6 @@ class Driver:
         self._channels: dict[int, tuple[int, Channel]] = {}
         """Open channels by number, with their endpoints."""
         self._free_channels = list(range(CHANNELS - 1, 0, -1))
-        self._irq_status = node.register("irq_status")
-        self._handler = Handler(self._clear)
         self._queues = 0
         """Where coherent queues are."""
 
@@ -90,7 +78,6 @@ class Driver:
         if self.processor is not None:
             return
         node, description = self.node, self.description
-        processor = node.service(NicProcessor)
         unet = description.section(Knobs)
         parameters: dict[str, int | list[int]] = {
             "buffers": int(self._kind), "tlb_sets": unet.tlb_entries // unet.tlb_ways,
@@ -99,19 +86,14 @@ class Driver:
             "work_receive": unet.work_receive * description.processor.clock_divider,
             "page_bytes": description.via.page_bytes,
             "doorbell_queue": description.processor.doorbell_queue,
-            "routes": [node.route(number) if number < node.nodes else 0
-                       for number in range(NODES)],
         }
         if self._coherent:
             size = ENDPOINTS * SEND_SLOTS * SLOT_BYTES
             self._queues = node.allocate(size, SLOT_BYTES)
             parameters |= {"coherent_base": self._queues, "coherent_bytes": size}
-        await processor.start("unet", parameters)
-        self.processor = processor
-        self._mailbox = Mailbox(processor)
+        processor = await self._load("unet", parameters, NODES)
         self.pinning = Pinning(node, processor, self._kind)
-        node.interrupts.add(self._handler)
-        await self._kernel_write(node.register("irq_enable"), int(Irq.PROCESSOR))
+        await self._listen()
 
     async def open(self, process: Process, segment: int, size: int, sends: int, receives: int,
                    frees: int) -> Opened | None:
@@ -126,10 +108,8 @@ class Driver:
         page = processor.symbol("endpoint_pages") // WINDOW_PAGE + number
         slots = self._queues + number * SEND_SLOTS * SLOT_BYTES if self._coherent else 0
         bytes_, table = await self.pinning.open(number, process, segment, size)
-        await self._kernel_write(self.node.register("window_owner"),
-                                 WINDOW_OWNER.pack(page=page, process=process.number))
-        await self._kernel_write(self.node.register("doorbell_owner"), DOORBELL_OWNER.pack(
-            page=number + 1, process=process.number, enable=1))
+        await self._own_page(page, process.number)
+        await self._own_doorbell(number + 1, process.number)
         status = await self._mailbox.call(
             KernelCommand.OPEN | number << 8, queue | statuses << 32,
             sends | receives << 16 | frees << 32, bytes_ | table << 32, slots)
@@ -158,10 +138,8 @@ class Driver:
         processor = self.processor
         assert processor is not None
         page = processor.symbol("endpoint_pages") // WINDOW_PAGE + number
-        await self._kernel_write(self.node.register("doorbell_owner"),
-                                 DOORBELL_OWNER.pack(page=number + 1))
-        await self._kernel_write(self.node.register("window_owner"),
-                                 WINDOW_OWNER.pack(page=page, process=0))
+        await self._own_doorbell(number + 1, 0)
+        await self._own_page(page, 0)
         await self._mailbox.call(KernelCommand.CLOSE | number << 8)
         await self.pinning.close(number)
         for at in [at for at, (owner, _) in self._channels.items() if owner == number]:
@@ -220,12 +198,4 @@ class Driver:
             frame = await self.pinning.asked(self.processes)
             if frame is not None:
                 await self._mailbox.call(KernelCommand.FILL, frame)
-        for other in self.node.interrupts.others(self._handler):
-            await other.serve()
-
-    async def _clear(self) -> None:
-        await self._kernel_write(self._irq_status, int(Irq.PROCESSOR), posted=False)
-
-    async def _kernel_write(self, place: int, word: int, posted: bool = True) -> None:
-        with self.port.in_kernel():
-            await self.port.pio_write(place, word, posted=posted)
+        await self._serve_others()

@@ -3,8 +3,7 @@ node."""
 
 from collections.abc import Sequence
 
-from ...layouts.processor import WINDOW_OWNER, WINDOW_PAGE
-from ...layouts.registers import Irq
+from ...layouts.processor import WINDOW_PAGE
 from ...layouts.vmmc import (
     EVENT_BYTES,
     EVENTS,
@@ -16,11 +15,9 @@ from ...layouts.vmmc import (
     KernelCommand,
     Status,
 )
-from ..kernel.interrupts import Handler
-from ..kernel.lock import kernel_lock
 from ..kernel.process import BASE, Process
 from ..port.node import Node
-from ..processor import Mailbox, NicProcessor
+from ..processor import FirmwareDriver
 from .costs import Prices
 from .handles import Export, Import
 from .knobs import Knobs
@@ -49,13 +46,11 @@ class Opened:
         """Pages of the process, by number."""
 
 
-class Driver:
+class Driver(FirmwareDriver):
     """The driver of ``node``: ``node.kernel(Driver)``.
 
     Attributes
     ----------
-    lock
-        What keeps CPUs that share the NIC out of each other's way.
     interrupts
         Interrupts that were served.
     pins
@@ -63,15 +58,10 @@ class Driver:
     """
 
     def __init__(self, node: Node) -> None:
-        node.drive_nic("VMMC", interrupts=True)
-        self.node = node
-        self.lock = kernel_lock(node)
-        self.port = node.port
-        self.memory = node.memory
-        self.description = description = node.description
+        super().__init__(node, "VMMC")
+        description = self.description
         self.knobs = description.section(Knobs)
         self.paths = node.service(Prices)
-        self.processor: NicProcessor | None = None
         self.page_bytes = description.via.page_bytes
         self.table_pages = description.memory.bytes // self.page_bytes
         self.interrupts = 0
@@ -82,8 +72,6 @@ class Driver:
         self._outgoing = Pool(self.knobs.imports)
         self._exports = Pool(EXPORTS)
         self._names: set[int] = set()
-        self._irq_status = node.register("irq_status")
-        self._handler = Handler(self._serve)
 
     async def start(self) -> None:
         """Start the firmware, once a run.
@@ -96,7 +84,6 @@ class Driver:
         if self.processor is not None:
             return
         node, description = self.node, self.description
-        processor = node.service(NicProcessor)
         vmmc = self.knobs
         parameters: dict[str, int | list[int]] = {
             "nodes": node.nodes, "window": vmmc.window, "reliable": int(vmmc.reliable),
@@ -105,20 +92,9 @@ class Driver:
             "queue_slots": vmmc.queue_slots, "imports": vmmc.imports, "exported": vmmc.exports,
             "translations": vmmc.translations, "ways": min(vmmc.ways, vmmc.translations),
             "prefetch": vmmc.prefetch,
-            "routes": [node.route(number) if number < node.nodes else 0
-                       for number in range(NODES)],
         }
-        variant = []
-        for name in ("work_send", "work_receive"):
-            work = getattr(vmmc, name)
-            if work:
-                parameters[name] = work * description.processor.clock_divider
-                variant.append(f"VMMC_{name.upper()}")
-        await processor.start("vmmc", parameters, defines=variant)
-        self.processor = processor
-        self._mailbox = Mailbox(processor)
-        node.interrupts.add(self._handler)
-        await self._kernel_write(node.register("irq_enable"), int(Irq.PROCESSOR))
+        await self._load("vmmc", parameters, NODES, vmmc)
+        await self._listen()
 
     # Ports
 
@@ -161,9 +137,7 @@ class Driver:
 
     async def _own(self, number: int, process: int) -> None:
         assert self.processor is not None
-        page = self.processor.symbol("port_pages") // WINDOW_PAGE + number
-        await self._kernel_write(self.node.register("window_owner"),
-                                 WINDOW_OWNER.pack(page=page, process=process))
+        await self._own_page(self.processor.symbol("port_pages") // WINDOW_PAGE + number, process)
 
     # Exports and imports
 
@@ -259,11 +233,10 @@ class Driver:
             self.interrupts += 1
             self.port.spend(self.paths.interrupt)
             await self._serve()
-            for other in self.node.interrupts.others(self._handler):
-                await other.serve()
+            await self._serve_others()
 
     async def _serve(self) -> None:
-        await self._kernel_write(self._irq_status, int(Irq.PROCESSOR), posted=False)
+        await self._clear()
         if self.knobs.translation == "interrupt":
             while await self._fill():
                 pass
@@ -293,10 +266,6 @@ class Driver:
     async def _command(self, command: KernelCommand, number: int, third: int = 0, *words: int
                        ) -> None:
         _sound(await self._mailbox.call(command | number << 8 | third << 16, *words))
-
-    async def _kernel_write(self, place: int, word: int, posted: bool = True) -> None:
-        with self.port.in_kernel():
-            await self.port.pio_write(place, word, posted=posted)
 
 
 def _sound(status: int) -> None:

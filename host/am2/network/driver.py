@@ -9,12 +9,9 @@ from ....layouts.am2_nic import (
     REQUEST_BUFFERS,
     KernelCommand,
 )
-from ....layouts.processor import DOORBELL_OWNER, WINDOW_OWNER, WINDOW_PAGE
-from ....layouts.registers import Irq
-from ...kernel.interrupts import Handler
-from ...kernel.lock import kernel_lock
+from ....layouts.processor import WINDOW_PAGE
 from ...port.node import Node
-from ...processor import Mailbox, NicProcessor
+from ...processor import FirmwareDriver
 from .costs import Prices
 from .frame import Frame, Memory
 from .frames import Frames
@@ -32,31 +29,21 @@ PAUSE = 500
 """Cycles between two attempts to close an endpoint."""
 
 
-class Driver:
+class Driver(FirmwareDriver):
     """The driver of the NIC of ``node``: ``node.kernel(Driver)``.
 
     Attributes
     ----------
-    lock
-        What keeps CPUs that share the NIC out of each other's way.
     frames
         The endpoints that are in NIC memory, and those that are out.
     """
 
     def __init__(self, node: Node) -> None:
-        node.drive_nic("Active Messages II", interrupts=True)
-        self.node = node
-        self.lock = kernel_lock(node)
-        self.port = node.port
-        self.memory = node.memory
-        self.description = node.description
+        super().__init__(node, "Active Messages II")
         self.paths = node.service(Prices)
-        self.processor: NicProcessor | None = None
         self.frames = Frames(self)
         self._free: list[Memory] = []
         """Memory of endpoints that were closed."""
-        self._irq_status = node.register("irq_status")
-        self._handler = Handler(self._clear)
 
     async def start(self) -> None:
         """Start the firmware, once a run.
@@ -69,29 +56,17 @@ class Driver:
         if self.processor is not None:
             return
         node, description = self.node, self.description
-        processor = node.service(NicProcessor)
         am2 = description.am2
         parameters: dict[str, int | list[int]] = {
             "nics": node.nodes, "endpoint_numbers": am2.endpoints, "frame_count": am2.frames,
             "frame_packets": am2.frame_packets, "window": am2.window,
             "retry_timeout": am2.retry_timeout, "retries": am2.retries,
             "mtu": description.nic.mtu, "doorbell_queue": description.processor.doorbell_queue,
-            "routes": [node.route(number) if number < node.nodes else 0
-                       for number in range(NICS)],
         }
-        variant = []
-        for name in ("work_send", "work_receive"):
-            work = getattr(am2, name)
-            if work:
-                parameters[name] = work * description.processor.clock_divider
-                variant.append(f"AM2_{name.upper()}")
-        await processor.start("am2", parameters, defines=variant)
-        self.processor = processor
-        self._mailbox = Mailbox(processor)
+        processor = await self._load("am2", parameters, NICS, am2)
         with self.port.in_kernel():
             self._pages = await self.port.pio_read(processor.address("frame_pages")) & 0xFFFF_FFFF
-        node.interrupts.add(self._handler)
-        await self._kernel_write(node.register("irq_enable"), int(Irq.PROCESSOR))
+        await self._listen()
 
     async def open(self, number: int, process: int, tag: int) -> Frame | None:
         """Make endpoint ``number`` for ``process``; None if the node's memory is full."""
@@ -144,11 +119,7 @@ class Driver:
             self.port.spend(self.paths.interrupt)
             await self._clear()
             await self.frames.bring_wanted()
-            for other in self.node.interrupts.others(self._handler):
-                await other.serve()
-
-    async def _clear(self) -> None:
-        await self._kernel_write(self._irq_status, int(Irq.PROCESSOR), posted=False)
+            await self._serve_others()
 
     def _allocate(self) -> Memory:
         node = self.node
@@ -171,11 +142,8 @@ class Driver:
         await self._own(place, 0)
 
     async def _own(self, place: int, process: int) -> None:
-        await self._kernel_write(
-            self.node.register("window_owner"),
-            WINDOW_OWNER.pack(page=self._pages // WINDOW_PAGE + place, process=process))
-        await self._kernel_write(self.node.register("doorbell_owner"), DOORBELL_OWNER.pack(
-            page=place + 1, process=process, enable=int(process > 0)))
+        await self._own_page(self._pages // WINDOW_PAGE + place, process)
+        await self._own_doorbell(place + 1, process)
 
     async def command(self, command: KernelCommand, frame: Frame, flags: int = 0,
                       *words: int) -> int:
@@ -187,7 +155,3 @@ class Driver:
         """The endpoints that the firmware wants in, a bit each."""
         await self._mailbox.call(KernelCommand.WANTED)
         return await self._mailbox.answer()
-
-    async def _kernel_write(self, place: int, word: int, posted: bool = True) -> None:
-        with self.port.in_kernel():
-            await self.port.pio_write(place, word, posted=posted)
