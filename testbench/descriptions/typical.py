@@ -20,6 +20,7 @@ from typing import Any
 from ...layouts.description import Kind, Knob, knobs
 from ..errors import UserError, nearest
 from . import load
+from .bounds import bounds
 
 __all__ = ["STEPS", "Range", "Typical", "typical"]
 
@@ -115,28 +116,11 @@ def _range(knob: Knob, row: Any, where: str) -> Range:
 
 
 def _grid(knob: Knob, row: Mapping[str, Any], where: str) -> tuple[int | Fraction, ...]:
-    whole = isinstance(knob.default, int)
-    low, high = (_number(row[end], f"{where}: {end}") for end in ("low", "high"))
-    if low >= high:
-        raise UserError(f"{where}: low = {low} must be less than high = {high}")
-    step = (_number(row["step"], f"{where}: step") if "step" in row
-            else Fraction(1) if whole else (high - low) / STEPS)
-    if not 0 < step <= high - low or (high - low) / step > _MOST:
-        raise UserError(f"{where}: step = {step}: must be above 0, and no more than high - low")
-    if whole and any(one.denominator != 1 for one in (low, high, step)):
-        raise UserError(f"{where}: takes whole numbers: low, high and step must be whole")
+    low, high, step, whole = bounds(knob, row, where, STEPS)
+    if (high - low) / step > _MOST:
+        raise UserError(f"{where}: step = {step}: makes more than {_MOST:,} values")
     values = [low + index * step for index in range(int((high - low) / step) + 1)]
     return tuple(int(one) if whole else one for one in values)
-
-
-def _number(value: Any, where: str) -> Fraction:
-    try:
-        if isinstance(value, bool):
-            raise ValueError
-        return Fraction(str(value))
-    except (ValueError, ZeroDivisionError):
-        raise UserError(f"{where} = {value!r}: must be a number or a fraction such as '160/33'"
-                        ) from None
 
 
 def _short(value: int | Fraction) -> str:

@@ -32,6 +32,7 @@ from typing import Any
 from ...layouts.description import Description, Kind, KnobError, knobs
 from ..apps import APPS
 from ..descriptions import load
+from ..descriptions.bounds import bounds, number
 from ..errors import UserError, nearest
 from ..lab import apply_settings
 from ..wording import counted
@@ -298,30 +299,8 @@ def _parameters(table: Any, where: str) -> tuple[Parameter, ...]:
         if not isinstance(row, Mapping) or not {"low", "high"} <= set(row):
             raise UserError(f"{where}: {name} needs bounds, {{ low = …, high = … }}")
         _known(row, ("low", "high", "step"), f"{where}: {name}")
-        whole = isinstance(knob.default, int)
-        low, high = (_number(row[end], f"{where}: {name}: {end}") for end in ("low", "high"))
-        step = (_number(row["step"], f"{where}: {name}: step") if "step" in row
-                else Fraction(1) if whole else (high - low) / STEPS)
-        if low >= high:
-            raise UserError(f"{where}: {name}: low = {low} must be less than high = {high}")
-        if step <= 0 or step > high - low:
-            raise UserError(f"{where}: {name}: step = {step} must be above 0, and no more than "
-                            f"high - low = {high - low}")
-        if whole and any(one.denominator != 1 for one in (low, high, step)):
-            raise UserError(f"{where}: {name} takes whole numbers: low, high and step must be "
-                            "whole")
-        found.append(Parameter(name, knob.unit, low, high, step, whole))
+        found.append(Parameter(name, knob.unit, *bounds(knob, row, f"{where}: {name}", STEPS)))
     return tuple(found)
-
-
-def _number(value: Any, where: str) -> Fraction:
-    try:
-        if isinstance(value, bool):
-            raise ValueError
-        return Fraction(str(value))
-    except (ValueError, ZeroDivisionError):
-        raise UserError(f"{where} = {value!r}: must be a number or a fraction such as '160/33'"
-                        ) from None
 
 
 def _targets(table: Any, where: str) -> tuple[Target, ...]:
@@ -338,8 +317,8 @@ def _targets(table: Any, where: str) -> tuple[Target, ...]:
                         "figures")
     found = []
     for name, value in table.items():
-        number = _number(value, f"{where}: {name}")
-        if number <= 0:
+        aim = number(value, f"{where}: {name}")
+        if aim <= 0:
             raise UserError(f"{where}: {name} = {value}: must be above 0")
-        found.append(Target(quantity(name, where), float(number), where))
+        found.append(Target(quantity(name, where), float(aim), where))
     return tuple(found)

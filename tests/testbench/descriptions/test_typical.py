@@ -67,7 +67,7 @@ def test_machines_say_why(machine):
     ("low = 3", "low = '7/2'", "cpu.call: takes whole numbers"),
     ("low = 3", "low = 'x'", "cpu.call: low = 'x': must be a number or a fraction"),
     ("low = 3", "low = 8", "cpu.call is 6, which is outside its range, 8 to 20"),
-    ('step = "1/2"', 'step = 0', "step = 0: must be above 0"),
+    ('step = "1/2"', 'step = 0', "step = 0 must be above 0"),
     ('["pointer", "pinned"]', '["pointer"]', "must be two or more"),
     ('["pointer", "pinned"]', '["copy", "pinned"]', "am.bulk is pointer, which is outside"),
     ('values = ["pointer", "pinned"]', "low = 1, high = 2", "am.bulk: is no number"),
