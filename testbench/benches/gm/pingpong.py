@@ -1,7 +1,6 @@
 """Ping-pongs on GM's own calls. A :class:`Plan` has what its latency benchmarks vary."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from ....host.gm import GM_EVENT, GM_STATUS, Gm, Port
@@ -26,8 +25,6 @@ class Plan:
         Every send and every receive has a buffer of its own, on pages of its own.
     block
         Receives sleep until the interrupt, and do not spin before.
-    settings
-        Knobs of the run.
     """
 
     size: int
@@ -35,7 +32,6 @@ class Plan:
     warm: int = WARM
     fresh: bool = False
     block: bool = False
-    settings: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def trips(self) -> int:
@@ -112,7 +108,7 @@ async def measure_plan(lab: Any, plan: Plan) -> dict[str, Any]:
             await side.send(trip)
         await side.close()
 
-    run = await lab.run(programs(lab, {0: client, 1: server}), settings=plan.settings)
+    run = await lab.run(programs(lab, {0: client, 1: server}))
     return {"trips": [ticks_between(*pair) for pair in run.results[0]]}
 
 
