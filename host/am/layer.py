@@ -4,7 +4,6 @@ from collections.abc import Iterable
 
 from ...layouts.description import Am, Description
 from ...layouts.doors.layer import Layer
-from ..unet.knobs import Knobs as Unet
 
 __all__ = ["LAYER", "flushes", "needs"]
 
@@ -15,6 +14,7 @@ def needs(description: Description, name: str) -> Iterable[str]:
         yield (f"nic.send_ring = 0: {name} needs a send ring, or a NIC processor "
                "(nic.processor)")
     if description.am.carrier == "unet":
+        from ..unet.knobs import Knobs as Unet
         if description.nic.processor == "none":
             yield (f"am.carrier = unet: {name} over U-Net needs firmware of the NIC processor; "
                    "try --set nic.processor=picorv32")

@@ -12,15 +12,16 @@ __all__ = ["knobs", "knobs_by_name"]
 
 
 def knobs(description: Declared | None = None) -> list[Knob]:
-    """All knobs, in the order of their declaration, with those of objects from outside behind them:
-    of all objects that have been loaded, or of those that ``description`` names."""
+    """All knobs, in the order of their declaration, with those that layers have in their own folder
+    and those of objects from outside behind them: of all of these that have been loaded, or of
+    those that ``description`` names."""
     if description is not None:
         return knobs_of({name: type(section) for name, section in description})
-    return [*_known().values()]
+    return [*_known(everything=True).values()]
 
 
-def _known() -> dict[str, Knob]:
-    return _of(tuple((name, own.section) for name, own in known()))
+def _known(everything: bool = False) -> dict[str, Knob]:
+    return _of(tuple((name, own.section) for name, own in known(everything)))
 
 
 @lru_cache(maxsize=8)

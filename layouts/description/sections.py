@@ -67,11 +67,13 @@ def owned_by(door: Door[Any], name: str) -> Owned | None:
     return Owned(section, door, name)
 
 
-def known() -> Iterator[tuple[str, Owned]]:
+def known(everything: bool = False) -> Iterator[tuple[str, Owned]]:
     """The sections, by name, of the layers that are built in and have one of their own, and of all
-    objects from outside that have been loaded, without those that are declared wrongly."""
+    objects from outside, as far as these objects have been loaded, without those that are declared
+    wrongly. ``everything``: layers that are built in are loaded for it."""
     for name in LAYERS.builtin:
-        if name not in DECLARED and (found := owned_by(LAYERS, name)):
+        if name not in DECLARED and (everything or LAYERS.is_loaded(name)) and (
+                found := owned_by(LAYERS, name)):
             yield name, found
     for door in _DOORS:
         for name in door.loaded():
@@ -81,8 +83,8 @@ def known() -> Iterator[tuple[str, Owned]]:
 
 
 def find(name: str) -> Owned | None:
-    """The section called ``name`` of an object that was loaded, or that an entry point brings; None
-    if there is none.
+    """The section called ``name`` of an object that was loaded, that is a layer built in, or that
+    an entry point brings; None if there is none.
 
     Raises
     ------
@@ -93,7 +95,7 @@ def find(name: str) -> Owned | None:
         if known_name == name:
             return found
     for door in _DOORS:
-        if name in door.names() and not door.is_builtin(name):
+        if name in door.names() and (door is LAYERS or not door.is_builtin(name)):
             return owned_by(door, name)
     return None
 

@@ -213,6 +213,10 @@ class Door(Generic[T]):
         """Tells whether ``name`` is that of an object that is built in."""
         return not isinstance(name, Named) and name in self._builtin
 
+    def is_loaded(self, name: str) -> bool:
+        """Tells whether the object ``name``, which is built in, was asked for already."""
+        return name in self._own
+
     def is_path(self, name: str) -> bool:
         """Tells whether ``name`` is a path, not a name."""
         file = _split(name)[0]

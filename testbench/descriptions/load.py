@@ -24,7 +24,7 @@ DEFAULT = "default"
 FIT = "fit"
 TYPICAL = "typical"
 _START = Description()
-_PLUGS = frozenset(knob.name for knob in knobs() if knob.at is not None)
+_PLUGS = frozenset(knob.name for knob in knobs(_START) if knob.at is not None)
 """Knobs that name objects, which bring knobs along."""
 _FOLDER = Path(__file__).resolve().parents[2] / "nics"
 _FOLDERS = (_FOLDER, _FOLDER / "machines")

@@ -99,6 +99,7 @@ def test_help_and_an_import_look_for_nothing_that_is_installed(nicbed):
             "sys.argv = ['nicbed', '--help']; run_command()\n"
             "assert 'nicbed.layouts.doors' not in sys.modules\n"
             "from nicbed.layouts.doors import finding; finding.entry_points = None\n"
-            "from nicbed.testbench.descriptions import load; load.load(overrides=['nic.mtu=512'])")
+            "from nicbed.testbench.descriptions import load; load.load(overrides=['nic.mtu=512'])\n"
+            "assert not [name for name in sys.modules if name.startswith('nicbed.host')]")
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert (run.returncode, run.stderr) == (0, "") and "Usage" in run.stdout
